@@ -1,0 +1,67 @@
+// Kinematics: poses, velocities, accelerations and Jacobians of named frames; energies, centre of mass, momentum.
+#pragma once
+
+#include "articula/dynamics/workspace.hpp"
+
+namespace articula {
+
+/// Axes in which a frame's velocity, acceleration or Jacobian is given. The point is the frame's origin in the first
+/// two, the world's origin in the third.
+enum class Axes {
+  world,    // world axes at the frame's origin ("mixed" elsewhere): the default
+  local,    // the frame's own axes at its origin
+  spatial,  // world axes at the world's origin
+};
+
+template <class S>
+struct FramePose {
+  Mat3<S> rotation;
+  Vec3<S> position;
+};
+
+/// Memory and results of kinematics: update once at a state, then ask for any frame.
+template <class S = double>
+class Kinematics : public Workspace<S> {
+ public:
+  explicit Kinematics(const Model& model);
+
+  /// Poses only; poses and velocities; and accelerations.
+  void update(In<S> q);
+  void update(In<S> q, In<S> v);
+  void update(In<S> q, In<S> v, In<S> a);
+
+  /// Frames by index (Model::frame(name)).
+  FramePose<S> pose(int frame) const;
+  Spatial<S> velocity(int frame, Axes axes = Axes::world) const;
+  /// d/dt of velocity(frame, axes): for world axes, of the frame origin's velocity. Gravity is not included. After
+  /// update(q, v) the joint accelerations are zero, and this is d/dt(J) v.
+  Spatial<S> acceleration(int frame, Axes axes = Axes::world) const;
+  /// 6 x nv, row by row: velocity(frame, axes) = J v.
+  void jacobian(int frame, Out<S> J, Axes axes = Axes::world) const;
+  /// Energies, mass, centre of mass and momentum at the last update. Rotors (armature) count in the kinetic energy.
+  Totals<S> totals();
+
+ private:
+  struct Placed {
+    int slot;
+    Mat3<S> R;  // of the frame, in the world
+    Vec3<S> r;  // from O_k to the frame's origin, world axes
+  };
+  Placed place(int frame) const;
+  void move(std::span<const S> q, std::span<const S> v, const S* full_a);
+  Vec3<S> origin(int slot) const;
+  void require(bool available, const char* what) const;
+  int level_ = 0;
+  S rotor_energy_ = 0;
+};
+
+/// World pose of a frame; velocity of its origin; 6 x nv Jacobian: one call each, for use outside loops.
+FramePose<double> pose(const Model& model, In<double> q, std::string_view frame);
+Spatial<double> frame_velocity(const Model& model, In<double> q, In<double> v, std::string_view frame);
+std::vector<double> jacobian(const Model& model, In<double> q, std::string_view frame, Axes axes = Axes::world);
+Totals<double> totals(const Model& model, In<double> q, In<double> v);
+
+extern template class Kinematics<double>;
+extern template class Kinematics<float>;
+
+}  // namespace articula

@@ -1,0 +1,81 @@
+// Pack<T, N>: N numbers in the lanes of SIMD registers, with the arithmetic of one number.
+//
+// The compiler's vector types do the work, so the same text serves SSE, AVX2 and AVX-512. Lanes hold bodies (steps
+// that need no neighbour), columns (matrices) or states (batches).
+#pragma once
+
+#include "articula/spatial/scalar.hpp"
+
+namespace articula {
+
+template <class T, int N>
+struct LanesOf {
+  typedef T type __attribute__((vector_size(N * sizeof(T))));
+};
+
+template <class T, int N>
+struct Pack {
+  using Lanes = typename LanesOf<T, N>::type;
+  using Mask = decltype(Lanes{} < Lanes{});
+  Lanes x;
+
+  Pack() = default;
+  ARTICULA_INLINE explicit Pack(Lanes lanes) : x(lanes) {}
+  ARTICULA_INLINE Pack(T all) : x(all - Lanes{}) {}
+  ARTICULA_INLINE T operator[](int i) const { return x[i]; }
+  ARTICULA_INLINE static Pack load(const T* p) {
+    Pack r;
+    __builtin_memcpy(&r.x, p, sizeof(Lanes));
+    return r;
+  }
+  ARTICULA_INLINE void store(T* p) const { __builtin_memcpy(p, &x, sizeof(Lanes)); }
+};
+
+template <class T, int N>
+struct RealOf<Pack<T, N>> {
+  using type = T;
+};
+
+#define ARTICULA_PACK_OPERATOR(op)                                                                \
+  template <class T, int N>                                                                       \
+  ARTICULA_INLINE Pack<T, N> operator op(const Pack<T, N>& a, const Pack<T, N>& b) {              \
+    return Pack<T, N>(a.x op b.x);                                                                \
+  }                                                                                               \
+  template <class T, int N>                                                                       \
+  ARTICULA_INLINE Pack<T, N> operator op(const Pack<T, N>& a, const Real<Pack<T, N>>& b) {        \
+    return Pack<T, N>(a.x op b);                                                                  \
+  }                                                                                               \
+  template <class T, int N>                                                                       \
+  ARTICULA_INLINE Pack<T, N> operator op(const Real<Pack<T, N>>& a, const Pack<T, N>& b) {        \
+    return Pack<T, N>(a op b.x);                                                                  \
+  }                                                                                               \
+  template <class T, int N, class B>                                                              \
+  ARTICULA_INLINE Pack<T, N>& operator op##=(Pack<T, N>& a, const B& b) {                         \
+    return a = a op b;                                                                            \
+  }
+ARTICULA_PACK_OPERATOR(+)
+ARTICULA_PACK_OPERATOR(-)
+ARTICULA_PACK_OPERATOR(*)
+ARTICULA_PACK_OPERATOR(/)
+#undef ARTICULA_PACK_OPERATOR
+
+template <class T, int N>
+ARTICULA_INLINE Pack<T, N> operator-(const Pack<T, N>& a) {
+  return Pack<T, N>(-a.x);
+}
+template <class T, int N>
+ARTICULA_INLINE Pack<T, N> reciprocal(const Pack<T, N>& a) {
+  return Pack<T, N>(T(1) / a.x);
+}
+template <class T, int N>
+ARTICULA_INLINE Pack<T, N> smaller(const Pack<T, N>& a, const Pack<T, N>& b) {
+  return Pack<T, N>(b.x < a.x ? b.x : a.x);
+}
+template <class T, int N>
+ARTICULA_INLINE Pack<T, N> square_root(const Pack<T, N>& a) {
+  Pack<T, N> r;
+  for (int i = 0; i < N; ++i) r.x[i] = square_root(a.x[i]);  // one vector instruction after unrolling
+  return r;
+}
+
+}  // namespace articula

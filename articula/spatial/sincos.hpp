@@ -1,0 +1,73 @@
+// sincos for every scalar. The packed one is the same arithmetic in each lane, within 1 ulp of the true value.
+//
+// Range reduction by pi/2 in three parts of 33 bits (exact products for |x| < 2^20 pi/2), then the minimax
+// polynomials of fdlibm on [-pi/4, pi/4] with the tail of the reduced argument carried along. Lanes that are larger
+// or not finite go through libm.
+#pragma once
+
+#include "articula/spatial/pack.hpp"
+
+namespace articula {
+
+ARTICULA_INLINE SinCos<double> sincos(double x) { return {__builtin_sin(x), __builtin_cos(x)}; }
+ARTICULA_INLINE SinCos<float> sincos(float x) { return {__builtin_sinf(x), __builtin_cosf(x)}; }
+
+template <int N>
+ARTICULA_INLINE SinCos<Pack<double, N>> sincos(const Pack<double, N>& angle) {
+  using V = typename Pack<double, N>::Lanes;
+  using I = typename Pack<double, N>::Mask;
+  const V x = angle.x;
+  const V shifter = (V{} + 0x1.8p52);
+  const V quadrant = x * 6.36619772367581382433e-01 + shifter;
+  const V n = quadrant - shifter;
+  const V t = x - n * 1.57079632673412561417e+00;
+  const V n2 = n * 6.07710050630396597660e-11;
+  const V r0 = t - n2;
+  const V tail = ((t - r0) - n2) - n * 2.02226624879595063154e-21;
+  const V r = r0 + tail;
+  const V y = (r0 - r) + tail;
+  const V z = r * r;
+
+  const V ps = 8.33333333332248946124e-03 +
+               z * (-1.98412698298579493134e-04 +
+                    z * (2.75573137070700676789e-06 +
+                         z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)));
+  const V s = r - ((z * (0.5 * y - (z * r) * ps) - y) - (z * r) * -1.66666666666666324348e-01);
+  const V pc = z * (4.16666666666666019037e-02 +
+                    z * (-1.38888888888741095749e-03 +
+                         z * (2.48015872894767294178e-05 +
+                              z * (-2.75573143513906633035e-07 +
+                                   z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
+  const V hz = 0.5 * z;
+  const V w = 1.0 - hz;
+  const V c = w + (((1.0 - w) - hz) + (z * pc - r * y));
+
+  const I q = (I)quadrant;  // the low bits of the shifted number count quarter turns
+  const I odd = -(q & 1);   // all ones where sine and cosine change places
+  const I sign_s = (q & 2) << 62, sign_c = ((q + 1) & 2) << 62;
+  const I is = (I)s, ic = (I)c;
+  SinCos<Pack<double, N>> result{Pack<double, N>((V)(((is & ~odd) | (ic & odd)) ^ sign_s)),
+                                 Pack<double, N>((V)(((ic & ~odd) | (is & odd)) ^ sign_c))};
+  const I small = (x < 1.6e6) & (x > -1.6e6);
+  long long all_small = -1;
+  for (int i = 0; i < N; ++i) all_small &= small[i];
+  if (__builtin_expect(!all_small, 0)) {
+    for (int i = 0; i < N; ++i) {
+      if (small[i]) continue;
+      result.sin.x[i] = __builtin_sin(x[i]);
+      result.cos.x[i] = __builtin_cos(x[i]);
+    }
+  }
+  return result;
+}
+
+/// Through double: the reduction is then exact enough for any float angle below 1.6e6.
+template <int N>
+ARTICULA_INLINE SinCos<Pack<float, N>> sincos(const Pack<float, N>& angle) {
+  using D = Pack<double, N>;
+  using F = typename Pack<float, N>::Lanes;
+  const auto t = sincos(D(__builtin_convertvector(angle.x, typename D::Lanes)));
+  return {Pack<float, N>(__builtin_convertvector(t.sin.x, F)), Pack<float, N>(__builtin_convertvector(t.cos.x, F))};
+}
+
+}  // namespace articula
