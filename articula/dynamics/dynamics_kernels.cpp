@@ -1,5 +1,5 @@
-// Compiled once for each instruction set (CMakeLists.txt). Nothing here may be shared between them: the texts live in
-// the namespace ARTICULA_ISA, the small functions under them are always inlined.
+// Compiled once for each instruction set (CMakeLists.txt). Nothing here may be shared between them: the texts
+// live in the namespace ARTICULA_ISA, the small functions under them are always inlined.
 #include "articula/dynamics/inverse_dynamics_text.hpp"
 #include "articula/dynamics/kernels.hpp"
 #include "articula/dynamics/kinematics_text.hpp"

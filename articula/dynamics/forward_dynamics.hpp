@@ -19,10 +19,11 @@ class ForwardDynamics : public Workspace<S> {
   std::vector<S> mimic_bias_;
 };
 
-/// a = M^-1 (tau + external forces - C v - g): three sweeps, O(n), no allocation. Throws SingularError, naming the
-/// joint, where some joint has no inertia to move.
+/// a = M^-1 (tau + external forces - C v - g): three sweeps, O(n), no allocation. Throws SingularError,
+/// naming the joint, where some joint has no inertia to move.
 template <class S>
-void forward_dynamics(ForwardDynamics<S>& work, In<S> q, In<S> v, In<S> tau, Out<S> a, Wrenches<S> wrenches = {}) {
+void forward_dynamics(ForwardDynamics<S>& work, In<S> q, In<S> v, In<S> tau, Out<S> a,
+                      Wrenches<S> wrenches = {}) {
   work.compute(q, v, tau, a, wrenches);
 }
 /// The same in one call, for use outside loops.

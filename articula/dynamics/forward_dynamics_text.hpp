@@ -1,11 +1,12 @@
-// Forward dynamics: JPL88's FD3 (three sweeps; MATH.md 4) with the Riccati recursion folded into the inward one.
+// Forward dynamics: JPL88's FD3 (three sweeps; MATH.md 4) with the Riccati recursion folded into the inward
+// one.
 //
 //   (1) z = phi* a, f = M z + b          outward, with joint accelerations zero (outward.hpp)
 //   (2) D = H P H*                       inward
 //   (3) K(k+1,k) = phi P H* D^-1
-//   (4) P(k+1) += phi P phi* - K D K*    equal to psi P psi*; written so, the division is off the critical path
-//   (5) e = T - H p,  p(k+1) += phi p + K e
-//   (6) th''(k) = D^-1 e - K* lam(k+1),  lam(k) = phi* lam(k+1) + H* th''     outward
+//   (4) P(k+1) += phi P phi* - K D K*    equal to psi P psi*; written so, the division is off the critical
+//   path (5) e = T - H p,  p(k+1) += phi p + K e (6) th''(k) = D^-1 e - K* lam(k+1),  lam(k) = phi* lam(k+1)
+//   + H* th''     outward
 //
 // Rotor inertia of a joint adds to D alone.
 #pragma once
@@ -21,13 +22,20 @@ struct Articulated {
   Spatial<S> p;
 };
 
-/// The inward sweep. with_forces: also (5), with tau, leaving D^-1 e in nu; keep_D: leave D and its factor too.
-/// Returns the smallest pivot of all D.
-template <bool with_forces, bool keep_D, class S>
-ARTICULA_INLINE S articulate(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const S* tau) {
+/// What articulate() does with P(k) beside using it: nothing.
+struct DropP {
+  template <class S>
+  ARTICULA_INLINE void operator()(int, const ArticulatedInertia<S>&) const {}
+};
+
+/// The inward sweep. with_forces: also (5), with tau, leaving D^-1 e in nu; keep_D: leave D and its factor
+/// too; keep(k, P) is told every P(k). Returns the smallest pivot of all D.
+template <bool with_forces, bool keep_D, class S, class Keep = DropP>
+ARTICULA_INLINE S articulate(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const S* tau,
+                             const Keep& keep = {}) {
   constexpr int s = stride<S>;
   S smallest(Real<S>(1e30));
-  Articulated<S> carried;
+  Articulated<S> carried{};
   for (int k = tree.bodies; k >= 1; --k) {
     const BodyIndex& b = tree.index[k];
     const S* xk = slot(m.x, k, int(body::count));
@@ -46,75 +54,77 @@ ARTICULA_INLINE S articulate(const Tree<Real<S>>& tree, const KernelMemory<S>& m
       here.P += gather<1, ArticulatedInertia<S>>(m.side + side_count * k);
       if constexpr (with_forces) here.p += gather<1, Spatial<S>>(m.side + side_count * k + 21);
     }
+    keep(k, here.P);
     const auto R = read<Mat3>(xk + s * body::R);
     const Phi<S> phi{read<Vec3>(xk + s * body::l)};
-    visit(b.kind, [&](auto j) __attribute__((always_inline)) {
-      using J = decltype(j);
-      constexpr int N = J::nv;
-      const HingeMap<J, S> H{R, tree.pitch[k]};
-      Spatial<S> U[N];  // P H*, then phi P H*
-      S e[N];
-      for_each_index<N>([&](auto i) __attribute__((always_inline)) {
-        const auto h = H.template row<i.value>();
-        U[i.value] = here.P * h;
-        if constexpr (with_forces) e[i.value] = tau[b.v + i.value] - dot(h, here.p);
-      });
-      if constexpr (N == 1) {
-        const S D = dot(H.template row<0>(), U[0]) + tree.armature[b.v];
-        smallest = smaller(smallest, D);
-        const S inv_D = reciprocal(D);
-        if constexpr (with_forces) m.nu[b.v] = e[0] * inv_D;
-        if constexpr (keep_D) {
-          m.D[6 * b.v] = D;
-          m.inv_D[6 * b.v] = inv_D;
-        }
-        if (b.handover == Handover::none) return;
-        const Spatial<S> DK = phi * U[0];
-        const Spatial<S> Kk = DK * inv_D;
-        scatter<1>(Kk, m.K + 6 * b.v);
-        carried.P = shifted(phi, here.P);
-        subtract_rank_one(carried.P, Kk, DK);
-        if constexpr (with_forces) carried.p = phi * here.p + Kk * e[0];
-      } else {
-        S D[N][N];
-        for_each_index<N>([&](auto i) __attribute__((always_inline)) {
-          const auto h = H.template row<i.value>();
+    visit(
+        b.kind, [&](auto j) __attribute__((always_inline)) {
+          using J = decltype(j);
+          constexpr int N = J::nv;
+          const HingeMap<J, S> H{R, tree.pitch[k]};
+          Spatial<S> U[N];  // P H*, then phi P H*
+          S e[N];
+          for_each_index<N>([&](auto i) __attribute__((always_inline)) {
+            const auto h = H.template row<i.value>();
+            U[i.value] = here.P * h;
+            if constexpr (with_forces) e[i.value] = tau[b.v + i.value] - dot(h, here.p);
+          });
+          if constexpr (N == 1) {
+            const S D = dot(H.template row<0>(), U[0]) + tree.armature[b.v];
+            smallest = smaller(smallest, D);
+            const S inv_D = reciprocal(D);
+            if constexpr (with_forces) m.nu[b.v] = e[0] * inv_D;
+            if constexpr (keep_D) {
+              m.D[6 * b.v] = D;
+              m.inv_D[6 * b.v] = inv_D;
+            }
+            if (b.handover == Handover::none) return;
+            const Spatial<S> DK = phi * U[0];
+            const Spatial<S> Kk = DK * inv_D;
+            scatter<1>(Kk, m.K + 6 * b.v);
+            carried.P = shifted(phi, here.P);
+            subtract_rank_one(carried.P, Kk, DK);
+            if constexpr (with_forces) carried.p = phi * here.p + Kk * e[0];
+          } else {
+            S D[N][N];
+            for_each_index<N>([&](auto i) __attribute__((always_inline)) {
+              const auto h = H.template row<i.value>();
 #pragma GCC unroll 6
-          for (int c = 0; c <= i.value; ++c) D[i.value][c] = dot(h, U[c]);
-          D[i.value][i.value] = D[i.value][i.value] + tree.armature[b.v + i.value];
-        });
-        SmallFactor<S, N> factor;
-        smallest = smaller(smallest, factor.factor(D));
-        if constexpr (with_forces) {
-          S n[N];
+              for (int c = 0; c <= i.value; ++c) D[i.value][c] = dot(h, U[c]);
+              D[i.value][i.value] = D[i.value][i.value] + tree.armature[b.v + i.value];
+            });
+            SmallFactor<S, N> factor;
+            smallest = smaller(smallest, factor.factor(D));
+            if constexpr (with_forces) {
+              S n[N];
 #pragma GCC unroll 6
-          for (int i = 0; i < N; ++i) n[i] = e[i];
-          factor.solve(n);
+              for (int i = 0; i < N; ++i) n[i] = e[i];
+              factor.solve(n);
 #pragma GCC unroll 6
-          for (int i = 0; i < N; ++i) m.nu[b.v + i] = n[i];
-        }
-        if constexpr (keep_D) {
-          for (int i = 0; i < N; ++i) {
-            for (int c = 0; c < N; ++c) m.D[6 * (b.v + i) + c] = c <= i ? D[i][c] : D[c][i];
-            for (int c = 0; c < i; ++c) m.inv_D[6 * (b.v + i) + c] = factor.L[i][c];
-            m.inv_D[6 * (b.v + i) + i] = factor.inv_d[i];
+              for (int i = 0; i < N; ++i) m.nu[b.v + i] = n[i];
+            }
+            if constexpr (keep_D) {
+              for (int i = 0; i < N; ++i) {
+                for (int c = 0; c < N; ++c) m.D[6 * (b.v + i) + c] = c <= i ? D[i][c] : D[c][i];
+                for (int c = 0; c < i; ++c) m.inv_D[6 * (b.v + i) + c] = factor.L[i][c];
+                m.inv_D[6 * (b.v + i) + i] = factor.inv_d[i];
+              }
+            }
+            if (b.handover == Handover::none) return;
+            Spatial<S> DK[N], Kk[N];
+#pragma GCC unroll 6
+            for (int i = 0; i < N; ++i) DK[i] = phi * U[i];
+            solve_columns(factor, DK, Kk);
+            carried.P = shifted(phi, here.P);
+            if constexpr (with_forces) carried.p = phi * here.p;
+#pragma GCC unroll 6
+            for (int i = 0; i < N; ++i) {
+              scatter<1>(Kk[i], m.K + 6 * (b.v + i));
+              subtract_rank_one(carried.P, Kk[i], DK[i]);
+              if constexpr (with_forces) carried.p += Kk[i] * e[i];
+            }
           }
-        }
-        if (b.handover == Handover::none) return;
-        Spatial<S> DK[N], Kk[N];
-#pragma GCC unroll 6
-        for (int i = 0; i < N; ++i) DK[i] = phi * U[i];
-        solve_columns(factor, DK, Kk);
-        carried.P = shifted(phi, here.P);
-        if constexpr (with_forces) carried.p = phi * here.p;
-#pragma GCC unroll 6
-        for (int i = 0; i < N; ++i) {
-          scatter<1>(Kk[i], m.K + 6 * (b.v + i));
-          subtract_rank_one(carried.P, Kk[i], DK[i]);
-          if constexpr (with_forces) carried.p += Kk[i] * e[i];
-        }
-      }
-    });
+        });
     if (b.handover == Handover::none || b.handover == Handover::carry) continue;
     S* const sum = m.side + side_count * b.inboard;
     if (b.handover == Handover::add) {
@@ -138,19 +148,22 @@ ARTICULA_INLINE void smooth(const Tree<Real<S>>& tree, const KernelMemory<S>& m,
     const S* xk = slot(m.x, k, int(body::count));
     const auto R = read<Mat3>(xk + s * body::R);
     if (b.inboard != k - 1) lam = gather<1, Spatial<S>>(m.lambda + 6 * b.inboard);
-    visit(b.kind, [&](auto j) __attribute__((always_inline)) {
-      using J = decltype(j);
-      S* const ak = a + b.v;
-      if (b.inboard == 0) {
+    visit(
+        b.kind, [&](auto j) __attribute__((always_inline)) {
+          using J = decltype(j);
+          S* const ak = a + b.v;
+          if (b.inboard == 0) {
 #pragma GCC unroll 6
-        for (int i = 0; i < J::nv; ++i) ak[i] = m.nu[b.v + i];
-        lam = star_times(HingeMap<J, S>{R, tree.pitch[k]}, ak);
-      } else {
+            for (int i = 0; i < J::nv; ++i) ak[i] = m.nu[b.v + i];
+            lam = star_times(HingeMap<J, S>{R, tree.pitch[k]}, ak);
+          } else {
 #pragma GCC unroll 6
-        for (int i = 0; i < J::nv; ++i) ak[i] = m.nu[b.v + i] - dot(gather<1, Spatial<S>>(m.K + 6 * (b.v + i)), lam);
-        lam = star(Phi<S>{read<Vec3>(xk + s * body::l)}) * lam + star_times(HingeMap<J, S>{R, tree.pitch[k]}, ak);
-      }
-    });
+            for (int i = 0; i < J::nv; ++i)
+              ak[i] = m.nu[b.v + i] - dot(gather<1, Spatial<S>>(m.K + 6 * (b.v + i)), lam);
+            lam = star(Phi<S>{read<Vec3>(xk + s * body::l)}) * lam +
+                  star_times(HingeMap<J, S>{R, tree.pitch[k]}, ak);
+          }
+        });
     scatter<1>(lam, m.lambda + 6 * k);
   }
 }

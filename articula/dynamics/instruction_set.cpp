@@ -9,10 +9,10 @@
 
 namespace articula {
 
-#define ARTICULA_DECLARE_TABLES(isa)                \
-  namespace isa {                                   \
-  const KernelTable<double>& table_double();        \
-  const KernelTable<float>& table_float();          \
+#define ARTICULA_DECLARE_TABLES(isa)         \
+  namespace isa {                            \
+  const KernelTable<double>& table_double(); \
+  const KernelTable<float>& table_float();   \
   }
 #ifdef ARTICULA_X86_64
 ARTICULA_DECLARE_TABLES(v2)
@@ -35,8 +35,9 @@ std::vector<Tables> usable() {
   std::vector<Tables> all{{&v2::table_double(), &v2::table_float()}};
   if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2")) {
     all.push_back({&v3::table_double(), &v3::table_float()});
-    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd"))
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512cd"))
       all.push_back({&v4::table_double(), &v4::table_float()});
   }
   return all;

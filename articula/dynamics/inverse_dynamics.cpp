@@ -9,11 +9,12 @@ InverseDynamics<S>::InverseDynamics(const Model& model)
     : Workspace<S>(model, {.side = true}), zeros_(static_cast<std::size_t>(this->tree().nv)) {}
 
 template <class S>
-void InverseDynamics<S>::run(const char* function, std::span<const S> q, const S* v, const S* a, std::span<S> tau,
-                             const S* wrenches) {
+void InverseDynamics<S>::run(const char* function, std::span<const S> q, const S* v, const S* a,
+                             std::span<S> tau, const S* wrenches) {
   this->check(function, "q", q.size(), this->model_.nq());
   this->check(function, "tau", tau.size(), this->model_.nv());
-  kernels<S>().inverse_dynamics(this->tree(), this->full_q(q), v, a, wrenches, this->m_, this->full_result(tau));
+  kernels<S>().inverse_dynamics(this->tree(), this->full_q(q), v, a, wrenches, this->m_,
+                                this->full_result(tau));
   this->reduce_forces(tau);
 }
 template <class S>

@@ -16,13 +16,15 @@ class InverseDynamics : public Workspace<S> {
   void compute_gravity(In<S> q, Out<S> tau);
 
  private:
-  void run(const char* function, std::span<const S> q, const S* v, const S* a, std::span<S> tau, const S* wrenches);
+  void run(const char* function, std::span<const S> q, const S* v, const S* a, std::span<S> tau,
+           const S* wrenches);
   AlignedArray<S> zeros_;
 };
 
 /// tau = M a + C v + g - (external forces): two sweeps, O(n), no allocation.
 template <class S>
-void inverse_dynamics(InverseDynamics<S>& work, In<S> q, In<S> v, In<S> a, Out<S> tau, Wrenches<S> wrenches = {}) {
+void inverse_dynamics(InverseDynamics<S>& work, In<S> q, In<S> v, In<S> a, Out<S> tau,
+                      Wrenches<S> wrenches = {}) {
   work.compute(q, v, a, tau, wrenches);
 }
 /// C v + g.

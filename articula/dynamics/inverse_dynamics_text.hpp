@@ -18,10 +18,11 @@ ARTICULA_INLINE void gather_forces(const Tree<Real<S>>& tree, const KernelMemory
     if (b.has_carry) f += carried;
     if (b.has_sides) f += gather<1, Spatial<S>>(m.side + 6 * k);
     const auto R = read<Mat3>(xk + s * body::R);
-    visit(b.kind, [&](auto j) __attribute__((always_inline)) {
-      using J = decltype(j);
-      times(HingeMap<J, S>{R, tree.pitch[k]}, f, tau + b.v);
-    });
+    visit(
+        b.kind, [&](auto j) __attribute__((always_inline)) {
+          using J = decltype(j);
+          times(HingeMap<J, S>{R, tree.pitch[k]}, f, tau + b.v);
+        });
     if (b.handover == Handover::none) continue;
     carried = Phi<S>{read<Vec3>(xk + s * body::l)} * f;
     if (b.handover == Handover::carry) continue;

@@ -10,8 +10,8 @@ struct KernelTable {
   const char* name;
   void (*inverse_dynamics)(const Tree<S>&, const S* q, const S* v, const S* a, const S* wrenches,
                            const KernelMemory<S>&, S* tau);
-  S (*forward_dynamics)(const Tree<S>&, const S* q, const S* v, const S* tau, const S* wrenches,
-                        const KernelMemory<S>&, S* a);
+  S(*forward_dynamics)
+  (const Tree<S>&, const S* q, const S* v, const S* tau, const S* wrenches, const KernelMemory<S>&, S* a);
   void (*mass_matrix)(const Tree<S>&, const S* q, const KernelMemory<S>&, S* M);
   void (*composite_inertias)(const Tree<S>&, const S* q, const KernelMemory<S>&);
   S (*factor)(const Tree<S>&, const S* q, const KernelMemory<S>&);
@@ -21,8 +21,8 @@ struct KernelTable {
   Totals<S> (*totals)(const Tree<S>&, const KernelMemory<S>&, bool moving);
 };
 
-/// The table in use: the best instruction set of this machine, or what ARTICULA_ISA in the environment (v2, v3, v4)
-/// or use_instruction_set asks for.
+/// The table in use: the best instruction set of this machine, or what ARTICULA_ISA in the environment (v2,
+/// v3, v4) or use_instruction_set asks for.
 template <class S>
 const KernelTable<S>& kernels();
 

@@ -42,14 +42,16 @@ void Kinematics<S>::move(std::span<const S> q, std::span<const S> v, const S* fu
   const S* const full_v = this->full_v(v);
   kernels<S>().kinematics(this->tree(), this->full_q(q), full_v, full_a, this->m_);
   rotor_energy_ = 0;
-  for (int i = 0; i < this->tree().nv; ++i) rotor_energy_ += this->tree().armature[i] * full_v[i] * full_v[i] / 2;
+  for (int i = 0; i < this->tree().nv; ++i)
+    rotor_energy_ += this->tree().armature[i] * full_v[i] * full_v[i] / 2;
   level_ = 2;
 }
 
 template <class S>
 void Kinematics<S>::require(bool available, const char* what) const {
   if (!available)
-    throw ArgumentError(fmt::format("kinematics: {} asked for, but update() was not called with what it needs", what));
+    throw ArgumentError(
+        fmt::format("kinematics: {} asked for, but update() was not called with what it needs", what));
 }
 
 template <class S>
@@ -114,14 +116,15 @@ void Kinematics<S>::jacobian(int frame, Out<S> J, Axes axes) const {
   const Placed f = place(frame);
   for (S& x : J) x = 0;
   const Tree<S>& tree = this->tree();
-  const Vec3<S> point = origin(f.slot) + f.r;
+  Vec3<S> to_point =
+      f.r;  // from O_k; summed up, not subtracted: a point far from the world's origin loses nothing
   const auto full = this->model_.full_velocities();
   for (int k = f.slot; k > 0; k = tree.index[k].inboard) {
     const BodyIndex& b = tree.index[k];
     const S* x = slot(this->m_.x, k, int(body::count)) + block * body::R;
     const Mat3<S> R{x[0],         x[block],     x[2 * block], x[3 * block], x[4 * block],
                     x[5 * block], x[6 * block], x[7 * block], x[8 * block]};
-    const Vec3<S> to_point = (axes == Axes::spatial ? Vec3<S>{0, 0, 0} : point) - origin(k);
+    if (axes == Axes::spatial) to_point = -origin(k);
     visit(b.kind, [&](auto j) {
       using Kind = decltype(j);
       const HingeMap<Kind, S> H{R, tree.pitch[k]};
@@ -134,6 +137,8 @@ void Kinematics<S>::jacobian(int frame, Out<S> J, Axes axes) const {
           J[static_cast<std::size_t>(r) * nv + own.source] += static_cast<S>(own.multiplier) * n[r];
       });
     });
+    to_point += Vec3<S>{x[(body::l - body::R) * block], x[(body::l - body::R + 1) * block],
+                        x[(body::l - body::R + 2) * block]};
   }
 }
 

@@ -1,12 +1,13 @@
-// Kinematics: poses, velocities, accelerations and Jacobians of named frames; energies, centre of mass, momentum.
+// Kinematics: poses, velocities, accelerations and Jacobians of named frames; energies, centre of mass,
+// momentum.
 #pragma once
 
 #include "articula/dynamics/workspace.hpp"
 
 namespace articula {
 
-/// Axes in which a frame's velocity, acceleration or Jacobian is given. The point is the frame's origin in the first
-/// two, the world's origin in the third.
+/// Axes in which a frame's velocity, acceleration or Jacobian is given. The point is the frame's origin in
+/// the first two, the world's origin in the third.
 enum class Axes {
   world,    // world axes at the frame's origin ("mixed" elsewhere): the default
   local,    // the frame's own axes at its origin
@@ -33,12 +34,13 @@ class Kinematics : public Workspace<S> {
   /// Frames by index (Model::frame(name)).
   FramePose<S> pose(int frame) const;
   Spatial<S> velocity(int frame, Axes axes = Axes::world) const;
-  /// d/dt of velocity(frame, axes): for world axes, of the frame origin's velocity. Gravity is not included. After
-  /// update(q, v) the joint accelerations are zero, and this is d/dt(J) v.
+  /// d/dt of velocity(frame, axes): for world axes, of the frame origin's velocity. Gravity is not included.
+  /// After update(q, v) the joint accelerations are zero, and this is d/dt(J) v.
   Spatial<S> acceleration(int frame, Axes axes = Axes::world) const;
   /// 6 x nv, row by row: velocity(frame, axes) = J v.
   void jacobian(int frame, Out<S> J, Axes axes = Axes::world) const;
-  /// Energies, mass, centre of mass and momentum at the last update. Rotors (armature) count in the kinetic energy.
+  /// Energies, mass, centre of mass and momentum at the last update. Rotors (armature) count in the kinetic
+  /// energy.
   Totals<S> totals();
 
  private:
@@ -58,7 +60,8 @@ class Kinematics : public Workspace<S> {
 /// World pose of a frame; velocity of its origin; 6 x nv Jacobian: one call each, for use outside loops.
 FramePose<double> pose(const Model& model, In<double> q, std::string_view frame);
 Spatial<double> frame_velocity(const Model& model, In<double> q, In<double> v, std::string_view frame);
-std::vector<double> jacobian(const Model& model, In<double> q, std::string_view frame, Axes axes = Axes::world);
+std::vector<double> jacobian(const Model& model, In<double> q, std::string_view frame,
+                             Axes axes = Axes::world);
 Totals<double> totals(const Model& model, In<double> q, In<double> v);
 
 extern template class Kinematics<double>;

@@ -2,19 +2,66 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "articula/dynamics/kernels.hpp"
 
 namespace articula {
 
+namespace {
+/// True if some joint would have nothing to move, were no joint tied to another.
+bool needs_ties(const Model& model) {
+  ModelSpec untied = model.spec();
+  for (JointSpec& joint : untied.joints) joint.mimic.reset();
+  for (const Finding& finding : find_problems(untied, model.base()))
+    if (finding.severity == Finding::Severity::error) return true;
+  return false;
+}
+}  // namespace
+
 template <class S>
 MassFactor<S>::MassFactor(const Model& model)
-    : Workspace<S>(model, {.side = true, .factor = true, .keep_D = true, .wide_solve = true}), mimics_(model) {
+    : Workspace<S>(model, {.side = true, .factor = true, .keep_D = true, .wide_solve = true}),
+      mimics_(model) {
   const std::size_t nv = this->tree().nv;
   if (mimics_.count() > 0) {
     full_inverse_ = AlignedArray<S>(nv * nv);
     scratch_ = AlignedArray<S>(nv);
+    if (needs_ties(model)) {
+      dense_.emplace(model);
+      dense_L_ = AlignedArray<S>(static_cast<std::size_t>(model.nv()) * model.nv());
+    }
+  }
+}
+
+template <class S>
+void MassFactor<S>::factor_dense(std::span<const S> q) {
+  const int n = this->model_.nv();
+  S* const L = dense_L_.data();
+  mass_matrix(*dense_, q, std::span<S>(L, static_cast<std::size_t>(n) * n));
+  for (int j = 0; j < n; ++j) {
+    for (int i = j; i < n; ++i) {
+      S sum = L[i * n + j];
+      for (int c = 0; c < j; ++c) sum -= L[i * n + c] * L[j * n + c];
+      if (i == j && !(sum > 0))
+        throw SingularError(
+            fmt::format("mass factor: the mass matrix is singular at velocity {}, or q is not finite", j));
+      L[i * n + j] = i == j ? std::sqrt(sum) : sum / L[j * n + j];
+    }
+  }
+}
+template <class S>
+void MassFactor<S>::solve_dense(S* x) const {
+  const int n = this->model_.nv();
+  const S* const L = dense_L_.data();
+  for (int i = 0; i < n; ++i) {
+    for (int c = 0; c < i; ++c) x[i] -= L[i * n + c] * x[c];
+    x[i] /= L[i * n + i];
+  }
+  for (int i = n - 1; i >= 0; --i) {
+    for (int c = i + 1; c < n; ++c) x[i] -= L[c * n + i] * x[c];
+    x[i] /= L[i * n + i];
   }
 }
 
@@ -27,11 +74,11 @@ void throw_singular(const Model& model, const char* function, const S* inv_D) {
     for (int i = 0; i < freedoms; ++i) {
       const S inv_d = inv_D[6 * (tree.index[k].v + i) + i];
       if (inv_d > 0 && std::isfinite(inv_d)) continue;
-      throw SingularError(
-          fmt::format("{}: D of joint '{}' is {} at freedom {}: nothing outboard of it (body '{}') has inertia about "
-                      "its axis in this configuration, or q is not finite; give the body mass or the joint armature",
-                      function, model.joints()[model.bodies()[k - 1].joint].name, S(1) / inv_d, i,
-                      model.bodies()[k - 1].name));
+      throw SingularError(fmt::format(
+          "{}: D of joint '{}' is {} at freedom {}: nothing outboard of it (body '{}') has inertia about "
+          "its axis in this configuration, or q is not finite; give the body mass or the joint armature",
+          function, model.joints()[model.bodies()[k - 1].joint].name, S(1) / inv_d, i,
+          model.bodies()[k - 1].name));
     }
   }
   throw SingularError(fmt::format("{}: the arguments are not finite numbers", function));
@@ -40,6 +87,7 @@ void throw_singular(const Model& model, const char* function, const S* inv_D) {
 template <class S>
 void MassFactor<S>::factor(In<S> q) {
   this->check("factor", "q", q.size(), this->model_.nq());
+  if (dense_) return factor_dense(q);
   if (!(kernels<S>().factor(this->tree(), this->full_q(q), this->m_) > 0))
     throw_singular(this->model_, "mass factor", this->m_.inv_D);
   if (mimics_.count() > 0) factor_mimics();
@@ -56,6 +104,10 @@ template <class S>
 void MassFactor<S>::solve(In<S> tau, Out<S> x) {
   this->check("solve", "tau", tau.size(), this->model_.nv());
   this->check("solve", "x", x.size(), this->model_.nv());
+  if (dense_) {
+    std::copy(tau.begin(), tau.end(), x.begin());
+    return solve_dense(x.data());
+  }
   S* const full = this->full_result(x);
   kernels<S>().solve(this->tree(), this->m_, this->full_tau(tau), full);
   if (mimics_.count() == 0) return;
@@ -68,6 +120,15 @@ void MassFactor<S>::inverse(Out<S> matrix) {
   this->check("inverse_mass_matrix", "matrix", matrix.size(), static_cast<std::size_t>(nv) * nv);
   if (mimics_.count() == 0) {
     kernels<S>().invert(this->tree(), this->m_, matrix.data());
+    return;
+  }
+  if (dense_) {
+    for (int c = 0; c < nv; ++c) {
+      S* const column = matrix.data() + static_cast<std::size_t>(c) * nv;  // a row of the symmetric inverse
+      std::fill(column, column + nv, S(0));
+      column[c] = 1;
+      solve_dense(column);
+    }
     return;
   }
   // Column by column in full coordinates, corrected, then the model's own rows.

@@ -1,6 +1,6 @@
 // The mass matrix factored in O(n), M = [Id + H phi K] D [Id + H phi K]*, and solves with the factor:
-// M^-1 = [Id - H psi K]* D^-1 [Id - H psi K] (JPL88 4.6, 4.12; MATH.md 2). Also the inverse mass matrix, a solve with
-// unit columns, a register of columns at a time.
+// M^-1 = [Id - H psi K]* D^-1 [Id - H psi K] (JPL88 4.6, 4.12; MATH.md 2). Also the inverse mass matrix, a
+// solve with unit columns, a register of columns at a time.
 #pragma once
 
 #include "articula/dynamics/forward_dynamics_text.hpp"
@@ -12,7 +12,7 @@ template <class S>
 S factor_mass_matrix(const Tree<Real<S>>& tree, const S* q, const KernelMemory<S>& m) {
   place_joints(tree, q, m.x);
   move_outward<Upto::positions>(tree, static_cast<const S*>(nullptr), static_cast<const S*>(nullptr), m.x);
-  turn_inertias(tree, m.x);
+  turn_inertias<false>(tree, m.x);
   return articulate<false, true>(tree, m, static_cast<const S*>(nullptr));
 }
 
@@ -32,9 +32,9 @@ ARTICULA_INLINE void solve_D(const S* inv_D, X* e) {
   }
 }
 
-/// z = [Id - H psi K] T, then D^-1 z, then [Id - H psi K]*: three steps in two sweeps over bodies 1 .. last. X may
-/// hold several right-hand sides in its lanes. right(i): T of velocity i; put(i, x): takes row i of the result.
-/// `nu` (nv) and `p` (6 a slot) are scratch of X.
+/// z = [Id - H psi K] T, then D^-1 z, then [Id - H psi K]*: three steps in two sweeps over bodies 1 .. last.
+/// X may hold several right-hand sides in its lanes. right(i): T of velocity i; put(i, x): takes row i of the
+/// result. `nu` (nv) and `p` (6 a slot) are scratch of X.
 template <class S, class X, class Right, class Put>
 ARTICULA_INLINE void solve(const Tree<Real<S>>& tree, const KernelMemory<S>& m, int last, X* nu, X* p,
                            Right&& right, Put&& put) {
@@ -50,22 +50,23 @@ ARTICULA_INLINE void solve(const Tree<Real<S>>& tree, const KernelMemory<S>& m, 
     const Phi<S> phi{read<Vec3>(xk + s * body::l)};
     Spatial<X> pk = gather<1, Spatial<X>>(p + 6 * k);
     if (b.has_carry && k < last) pk += carried;
-    visit(b.kind, [&](auto j) __attribute__((always_inline)) {
-      using J = decltype(j);
-      const HingeMap<J, S> H{R, tree.pitch[k]};
-      X e[J::nv];
-      for_each_index<J::nv>([&](auto i) __attribute__((always_inline)) {
-        e[i.value] = right(b.v + i.value) - dot(H.template row<i.value>(), pk);
-      });
-      if (b.handover != Handover::none) {
-        carried = phi * pk;
-        for_each_index<J::nv>([&](auto i) __attribute__((always_inline)) {
-          carried += gather<1, Spatial<S>>(m.K + 6 * (b.v + i.value)) * e[i.value];
+    visit(
+        b.kind, [&](auto j) __attribute__((always_inline)) {
+          using J = decltype(j);
+          const HingeMap<J, S> H{R, tree.pitch[k]};
+          X e[J::nv];
+          for_each_index<J::nv>([&](auto i) __attribute__((always_inline)) {
+            e[i.value] = right(b.v + i.value) - dot(H.template row<i.value>(), pk);
+          });
+          if (b.handover != Handover::none) {
+            carried = phi * pk;
+            for_each_index<J::nv>([&](auto i) __attribute__((always_inline)) {
+              carried += gather<1, Spatial<S>>(m.K + 6 * (b.v + i.value)) * e[i.value];
+            });
+          }
+          solve_D<J>(m.inv_D + 6 * b.v, e);
+          for (int i = 0; i < J::nv; ++i) nu[b.v + i] = e[i];
         });
-      }
-      solve_D<J>(m.inv_D + 6 * b.v, e);
-      for (int i = 0; i < J::nv; ++i) nu[b.v + i] = e[i];
-    });
     if (b.handover == Handover::first || b.handover == Handover::add)
       scatter<1>(gather<1, Spatial<X>>(p + 6 * b.inboard) + carried, p + 6 * b.inboard);
   }
@@ -75,21 +76,22 @@ ARTICULA_INLINE void solve(const Tree<Real<S>>& tree, const KernelMemory<S>& m, 
     const S* xk = slot(m.x, k, int(body::count));
     const auto R = read<Mat3>(xk + s * body::R);
     if (b.inboard != k - 1) lam = gather<1, Spatial<X>>(p + 6 * b.inboard);
-    visit(b.kind, [&](auto j) __attribute__((always_inline)) {
-      using J = decltype(j);
-      X ak[J::nv];
-      for (int i = 0; i < J::nv; ++i) ak[i] = nu[b.v + i];
-      if (b.inboard != 0) {
-        for_each_index<J::nv>([&](auto i) __attribute__((always_inline)) {
-          ak[i.value] = ak[i.value] - dot(gather<1, Spatial<S>>(m.K + 6 * (b.v + i.value)), lam);
+    visit(
+        b.kind, [&](auto j) __attribute__((always_inline)) {
+          using J = decltype(j);
+          X ak[J::nv];
+          for (int i = 0; i < J::nv; ++i) ak[i] = nu[b.v + i];
+          if (b.inboard != 0) {
+            for_each_index<J::nv>([&](auto i) __attribute__((always_inline)) {
+              ak[i.value] = ak[i.value] - dot(gather<1, Spatial<S>>(m.K + 6 * (b.v + i.value)), lam);
+            });
+            lam = star(Phi<S>{read<Vec3>(xk + s * body::l)}) * lam;
+          } else {
+            lam = zero;
+          }
+          lam += star_times(HingeMap<J, S>{R, tree.pitch[k]}, ak);
+          for (int i = 0; i < J::nv; ++i) put(b.v + i, ak[i]);
         });
-        lam = star(Phi<S>{read<Vec3>(xk + s * body::l)}) * lam;
-      } else {
-        lam = zero;
-      }
-      lam += star_times(HingeMap<J, S>{R, tree.pitch[k]}, ak);
-      for (int i = 0; i < J::nv; ++i) put(b.v + i, ak[i]);
-    });
     scatter<1>(lam, p + 6 * k);
   }
 }
@@ -102,8 +104,17 @@ void solve_mass_matrix(const Tree<Real<S>>& tree, const KernelMemory<S>& m, cons
       [&](int i, const S& a) __attribute__((always_inline)) { out[i] = a; });
 }
 
-/// M^-1, row-major, full coordinates. A block of columns needs only bodies up to the last of them: the rest of each
-/// column follows by symmetry.
+/// A one at index wide_bodies<S>, zeros around it: a register loaded from here is a unit vector.
+template <class S>
+struct UnitWindow {
+  alignas(64) S at[2 * block + 1] = {};
+  constexpr UnitWindow() { at[wide_bodies<S>] = 1; }
+};
+template <class S>
+constexpr UnitWindow<S> unit_window;
+
+/// M^-1, row-major, full coordinates. A block of columns needs only bodies up to the last of them: the rest
+/// of each column follows by symmetry.
 template <class S>
 void invert_mass_matrix(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* inverse) {
   Wide<S>* const nu = reinterpret_cast<Wide<S>*>(m.nu);
@@ -115,31 +126,28 @@ void invert_mass_matrix(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* 
     const int c1 = c0 + wide < nv ? c0 + wide : nv;
     while (last < tree.bodies && tree.index[last + 1].v < c1) ++last;
     const auto right = [&](int i) __attribute__((always_inline)) {
-      if constexpr (wide == 1) {
+      if constexpr (wide == 1)
         return S(i == c0 ? 1 : 0);
-      } else {
-        Wide<S> unit(Real<S>(0));
-        if (i >= c0 && i < c1) unit.x[i - c0] = 1;
-        return unit;
-      }
+      else  // a window on one unit among zeros: lane i - c0 is 1
+        return Wide<S>::load(unit_window<S>.at + (i < c0 ? 0 : wide - (i - c0)));
     };
-    solve<S, Wide<S>>(tree, m, last, nu, p, right,
-                      [&](int i, const Wide<S>& a) __attribute__((always_inline)) {
-                        if constexpr (wide == 1) {
-                          if (i > c0) return;
-                          inverse[long(i) * nv + c0] = a;
-                          inverse[long(c0) * nv + i] = a;
-                        } else {
-                          if (i >= c1) return;
-                          S row[wide];
-                          a.store(row);
-                          for (int c = 0; c < c1 - c0; ++c) {
-                            if (i > c0 + c) continue;
-                            inverse[long(i) * nv + c0 + c] = row[c];
-                            inverse[long(c0 + c) * nv + i] = row[c];
-                          }
-                        }
-                      });
+    solve<S, Wide<S>>(
+        tree, m, last, nu, p, right, [&](int i, const Wide<S>& a) __attribute__((always_inline)) {
+          if constexpr (wide == 1) {
+            if (i > c0) return;
+            inverse[long(i) * nv + c0] = a;
+            inverse[long(c0) * nv + i] = a;
+          } else {
+            if (i >= c1) return;
+            S row[wide];
+            a.store(row);
+            for (int c = 0; c < c1 - c0; ++c) {
+              if (i > c0 + c) continue;
+              inverse[long(i) * nv + c0 + c] = row[c];
+              inverse[long(c0 + c) * nv + i] = row[c];
+            }
+          }
+        });
   }
 }
 

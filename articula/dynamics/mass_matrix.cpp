@@ -5,7 +5,7 @@
 namespace articula {
 
 template <class S>
-MassMatrix<S>::MassMatrix(const Model& model) : Workspace<S>(model, {.composite = true}) {
+MassMatrix<S>::MassMatrix(const Model& model) : Workspace<S>(model, {.side = true, .composite = true}) {
   const std::size_t nv = this->tree().nv;
   if (model.has_mimics()) full_ = AlignedArray<S>(nv * nv);
 }
@@ -22,10 +22,13 @@ void MassMatrix<S>::compute(In<S> q, Out<S> matrix) {
   kernels<S>().mass_matrix(this->tree(), this->full_q(q), this->m_, full_.data());
   const auto map = this->model_.full_velocities();
   for (S& x : matrix) x = 0;
-  for (std::size_t i = 0; i < map.size(); ++i)
-    for (std::size_t j = 0; j < map.size(); ++j)
-      matrix[static_cast<std::size_t>(map[i].source) * nv + map[j].source] +=
-          static_cast<S>(map[i].multiplier * map[j].multiplier) * full_[i * map.size() + j];
+  for (std::size_t i = 0; i < map.size(); ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {  // both halves in the same order: symmetric to the last bit
+      const S x = static_cast<S>(map[i].multiplier * map[j].multiplier) * full_[i * map.size() + j];
+      matrix[static_cast<std::size_t>(map[i].source) * nv + map[j].source] += x;
+      if (i != j) matrix[static_cast<std::size_t>(map[j].source) * nv + map[i].source] += x;
+    }
+  }
 }
 
 template <class S>
@@ -36,17 +39,21 @@ void MassMatrix<S>::compute_centroidal_map(In<S> q, Out<S> map) {
   const Tree<S>& tree = this->tree();
   const KernelMemory<S>& m = this->m_;
   kernels<S>().composite_inertias(tree, this->full_q(q), m);
-  // X(k) = R(k) Hs*(k) is the momentum that joint k gives, about the first origin of its tree. Each tree's centre of
-  // mass is taken from that point, and its trees from the world.
-  const auto first_l = [&](int k) { return slot(m.x, k, int(body::count)) + block * body::l; };
+  // X(k) = R(k) Hs*(k) is the momentum that joint k gives, about the first origin of its tree. m.roots has
+  // each tree's mass properties about that origin, and the origin, last tree first.
+  int trees = 0;
+  for (int k = 1; k < tree.slots(); ++k) trees += tree.index[k].inboard == 0;
+  // Places are taken from the last tree's origin: far from the world's own, nothing is lost.
+  const auto root_origin = [&](int t) {
+    const S* r = m.roots + 13 * t;
+    return Vec3<S>{r[10], r[11], r[12]};
+  };
   Vec3<S> sum{0, 0, 0};
   S mass = 0;
-  for (int k = 1; k < tree.slots(); ++k) {
-    if (tree.index[k].inboard != 0) continue;
-    const S* R = m.R + 10 * k;
-    const S* l = first_l(k);
-    mass += R[0];
-    sum += Vec3<S>{R[1], R[2], R[3]} + Vec3<S>{l[0], l[block], l[2 * block]} * R[0];
+  for (int t = 0; t < trees; ++t) {
+    const S* r = m.roots + 13 * t;
+    mass += r[0];
+    sum += Vec3<S>{r[1], r[2], r[3]} + (root_origin(t) - root_origin(0)) * r[0];
   }
   const Vec3<S> center = sum * (1 / mass);
   for (S& x : map) x = 0;
@@ -54,13 +61,14 @@ void MassMatrix<S>::compute_centroidal_map(In<S> q, Out<S> map) {
   Vec3<S> origin{0, 0, 0};
   for (int k = 1; k < tree.slots(); ++k) {
     if (tree.index[k].inboard == 0) {
-      const S* l = first_l(k);
-      origin = {l[0], l[block], l[2 * block]};
+      origin = root_origin(--trees) - root_origin(0);
     }
     const int end = k + 1 < tree.slots() ? tree.index[k + 1].v : tree.nv;
     for (int i = tree.index[k].v; i < end; ++i) {
-      const S* X = m.X + 6 * i;
-      const Spatial<S> about_center = Phi<S>{origin - center} * Spatial<S>{{X[0], X[1], X[2]}, {X[3], X[4], X[5]}};
+      const S* X = m.X + i;
+      const long n = row_length(tree.nv);
+      const Spatial<S> about_center =
+          Phi<S>{origin - center} * Spatial<S>{{X[0], X[n], X[2 * n]}, {X[3 * n], X[4 * n], X[5 * n]}};
       const S* c = &about_center.w.x;
       for (int r = 0; r < 6; ++r)
         map[static_cast<std::size_t>(r) * nv + full[i].source] += static_cast<S>(full[i].multiplier) * c[r];

@@ -1,4 +1,5 @@
-// The plain arrays that kernels work in. Each algorithm's workspace owns those that it needs, made once per model.
+// The plain arrays that kernels work in. Each algorithm's workspace owns those that it needs, made once per
+// model.
 #pragma once
 
 #include "articula/model/tree.hpp"
@@ -11,6 +12,7 @@ enum : int {
   R = 0,         // Mat3: body axes in the world (until move_outward: in the inboard body's axes)
   l = 9,         // Vec3: from the inboard body's origin to this one's (until then: in its axes)
   w = 12,        // Vec3: angular velocity
+  o = w,         // Vec3: in algorithms without velocities, O_k from the first origin of its tree
   alpha_w = 15,  // Vec3, Vec3: alpha = d/dt (w, v_O)
   alpha_v = 18,  //
   J = 21,        // Sym3: inertia about O_k
@@ -22,26 +24,24 @@ enum : int {
 
 template <class S>
 struct KernelMemory {
-  S* x = nullptr;       // body::count a slot, in blocks (slots.hpp)
-  S* side = nullptr;    // side_count a slot: P and p from children that do not follow their parent directly
-  S* K = nullptr;       // K(k+1,k), 6 a velocity; not written for bodies on the world, where nothing is inboard
-  S* D = nullptr;       // D(k) row by row, 6 a velocity
+  S* x = nullptr;  // body::count a slot, in blocks (slots.hpp)
+  S* side =
+      nullptr;  // side_count a slot: P and p (or R, f) from children that do not follow their parent directly
+  S* K = nullptr;  // K(k+1,k), 6 a velocity; not written for bodies on the world, where nothing is inboard
+  S* D = nullptr;  // D(k) row by row, 6 a velocity
   S* inv_D = nullptr;   // its factor L d L*, row i: L(i,0) .. L(i,i-1), 1/d(i); 6 a velocity
   S* nu = nullptr;      // 1 a velocity (for the inverse mass matrix: of Wide<S>)
   S* lambda = nullptr;  // 6 a slot (likewise)
-  S* o = nullptr;       // 3 a slot: O_k from the tree's first O
-  S* R = nullptr;       // 10 a slot: composite inertia about the tree's first O
+  S* roots = nullptr;   // 13 a tree: composite inertia about its first origin, and that origin in the world
   S* Hs = nullptr;      // 6 rows of row_length(nv): the columns Hs* by component
-  S* X = nullptr;       // 6 a velocity: R Hs*
-  S* row = nullptr;     // row_length(nv)
+  S* X = nullptr;       // 6 rows of row_length(nv): R Hs*
   S* p = nullptr;       // 3 a slot: O_k in the world
   S* V = nullptr;       // 6 a slot: (w, v) of O_k
   S* alpha = nullptr;   // 6 a slot: d/dt V, gravity not included
 };
 inline constexpr int side_count = 27;
-/// Rows of Hs begin after a margin, so that a register can end at any velocity.
-inline constexpr int row_margin = block;
-constexpr long row_length(int nv) { return row_margin + nv; }
+/// Rows by velocity end with a margin, so that a register can begin at any velocity.
+constexpr long row_length(int nv) { return nv + block; }
 
 /// Sums over all bodies.
 template <class S>

@@ -66,9 +66,10 @@ ARTICULA_INLINE void place_joints(const Tree<Real<S>>& tree, const S* q, S* x) {
       const auto l = gather<block, Vec3<Real<S>>>(c + block * constant::l);
       write(xk + stride<S> * body::l, Vec3<S>{S(l.x), S(l.y), S(l.z)});
     } else {
-      Wide<S> angle;
-#pragma GCC unroll 16
-      for (int j = 0; j < wide; ++j) angle.x[j] = tree.angle[k + j] < 0 ? S(0) : q[tree.angle[k + j]];
+      const int* const index = tree.angle + k;
+      const auto angle = lanes_from<S, wide>([&](int j) __attribute__((always_inline)) {
+        return index[j] < 0 ? S(0) : q[index[j]];
+      });
       write_wide(xk + stride<S> * body::R, turned_about_z(E, sincos(angle)));
       write_wide(xk + stride<S> * body::l, constants_wide<S, Vec3>(c + block * constant::l));
     }
@@ -78,33 +79,37 @@ ARTICULA_INLINE void place_joints(const Tree<Real<S>>& tree, const S* q, S* x) {
     const BodyIndex& b = tree.index[k];
     const auto E = gather<block, Mat3<Real<S>>>(tree.constants_of(k) + block * constant::E);
     S* const xk = slot(x, k, int(body::count));
-    visit(b.kind, [&](auto j) __attribute__((always_inline)) {
-      using J = decltype(j);
-      if constexpr (J::quaternion) {
-        const S* t = q + b.q;
-        write(xk + stride<S> * body::R, E * rotation(Quaternion<S>{t[0], t[1], t[2], t[3]}));
-      }
-      if constexpr (J::slides) {
-        const auto l = gather<block, Vec3<Real<S>>>(tree.constants_of(k) + block * constant::l);
-        write(xk + stride<S> * body::l, E * J::slide(q + b.q, tree.pitch[k]) + l);
-      }
-    });
+    visit(
+        b.kind, [&](auto j) __attribute__((always_inline)) {
+          using J = decltype(j);
+          if constexpr (J::quaternion) {
+            const S* t = q + b.q;
+            write(xk + stride<S> * body::R, E * rotation(Quaternion<S>{t[0], t[1], t[2], t[3]}));
+          }
+          if constexpr (J::slides) {
+            const auto l = gather<block, Vec3<Real<S>>>(tree.constants_of(k) + block * constant::l);
+            write(xk + stride<S> * body::l, E * J::slide(q + b.q, tree.pitch[k]) + l);
+          }
+        });
   }
 }
 
 enum class Upto { positions, velocities, accelerations };
+/// positions: also O_k from the first origin of its tree (body::o), for algorithms with one reference point a
+/// tree.
 
-/// R(k) = R(k+1) X(k), V(k) = phi* V(k+1) + H* v, alpha(k) = phi* alpha(k+1) + H* a + a(k) (JPL88 2.27-2.32, all
-/// joint kinds: MATH.md 3). `a` null: joint accelerations zero. The world accelerates upward: alpha = (0, -g).
+/// R(k) = R(k+1) X(k), V(k) = phi* V(k+1) + H* v, alpha(k) = phi* alpha(k+1) + H* a + a(k) (JPL88 2.27-2.32,
+/// all joint kinds: MATH.md 3). `a` null: joint accelerations zero. The world accelerates upward: alpha = (0,
+/// -g).
 template <Upto level, class S>
 ARTICULA_INLINE void move_outward(const Tree<Real<S>>& tree, const S* v, const S* a, S* x) {
   constexpr int s = stride<S>;
   const S O(0);
   Mat3<S> R = Mat3<S>::identity(), A{O, O, O, O, O, O, O, O, O};
   Vec3<S> w{O, O, O}, alpha_w = w, alpha_v{S(-tree.gravity.x), S(-tree.gravity.y), S(-tree.gravity.z)};
-  const auto put = [&](S* xk) __attribute__((always_inline)) {
+  const auto put = [&](S * xk) __attribute__((always_inline)) {
     write(xk + s * body::R, R);
-    if constexpr (level >= Upto::velocities) write(xk + s * body::w, w);
+    write(xk + s * body::w, w);  // in Upto::positions: body::o
     if constexpr (level >= Upto::accelerations) {
       write(xk + s * body::alpha_w, alpha_w);
       write(xk + s * body::alpha_v, alpha_v);
@@ -116,7 +121,7 @@ ARTICULA_INLINE void move_outward(const Tree<Real<S>>& tree, const S* v, const S
     if (b.inboard != k - 1) {
       const S* xp = slot(x, b.inboard, int(body::count));
       R = read<Mat3>(xp + s * body::R);
-      if constexpr (level >= Upto::velocities) w = read<Vec3>(xp + s * body::w);
+      w = read<Vec3>(xp + s * body::w);
       if constexpr (level >= Upto::accelerations) {
         alpha_w = read<Vec3>(xp + s * body::alpha_w);
         alpha_v = read<Vec3>(xp + s * body::alpha_v);
@@ -127,25 +132,27 @@ ARTICULA_INLINE void move_outward(const Tree<Real<S>>& tree, const S* v, const S
     const Vec3<S> l = R * read<Vec3>(xk + s * body::l);
     R = R * read<Mat3>(xk + s * body::R);
     write(xk + s * body::l, l);
+    if constexpr (level == Upto::positions) w = b.inboard == 0 ? Vec3<S>{O, O, O} : w + l;
     if constexpr (level >= Upto::velocities) {
-      visit(b.kind, [&](auto j) __attribute__((always_inline)) {
-        using J = decltype(j);
-        const HingeMap<J, S> H{R, tree.pitch[k]};
-        const Spatial<S> dV = star_times(H, v + b.v);
-        const Vec3<S> w_inboard = w;
-        constexpr bool turns = J::angle >= 0 || J::quaternion;
-        if constexpr (turns) w += dV.w;
-        if constexpr (level >= Upto::accelerations) {
-          alpha_v += A * l;
-          if constexpr (turns) alpha_w += cross(w_inboard, dV.w);
-          if constexpr (J::slides) alpha_v += cross(w_inboard + w, dV.v);
-          if (a) {
-            const Spatial<S> da = star_times(H, a + b.v);
-            if constexpr (turns) alpha_w += da.w;
-            if constexpr (J::slides) alpha_v += da.v;
-          }
-        }
-      });
+      visit(
+          b.kind, [&](auto j) __attribute__((always_inline)) {
+            using J = decltype(j);
+            const HingeMap<J, S> H{R, tree.pitch[k]};
+            const Spatial<S> dV = star_times(H, v + b.v);
+            const Vec3<S> w_inboard = w;
+            constexpr bool turns = J::angle >= 0 || J::quaternion;
+            if constexpr (turns) w += dV.w;
+            if constexpr (level >= Upto::accelerations) {
+              alpha_v += A * l;
+              if constexpr (turns) alpha_w += cross(w_inboard, dV.w);
+              if constexpr (J::slides) alpha_v += cross(w_inboard + w, dV.v);
+              if (a) {
+                const Spatial<S> da = star_times(H, a + b.v);
+                if constexpr (turns) alpha_w += da.w;
+                if constexpr (J::slides) alpha_v += da.v;
+              }
+            }
+          });
       if constexpr (level >= Upto::accelerations) A = acceleration_gradient(w, alpha_w);
     }
     put(xk);
@@ -159,8 +166,9 @@ ARTICULA_INLINE auto turned_moments(const Mat3<Wide<S>>& axes, const R* c) {
                            axes * constants_wide<S, Vec3>(c + block * constant::w));
 }
 
-/// f(k) = M alpha + b, written with the acceleration gradient A: F = m alpha_v + A mp, and the moment is the axial
-/// vector of A Sigma plus mp x alpha_v, Sigma the second moment of mass. Equal to JPL88 (2.23): b = (w x J w, m w x (w x p)).
+/// f(k) = M alpha + b, written with the acceleration gradient A: F = m alpha_v + A mp, and the moment is the
+/// axial vector of A Sigma plus mp x alpha_v, Sigma the second moment of mass. Equal to JPL88 (2.23): b = (w
+/// x J w, m w x (w x p)).
 template <bool keep_inertia, class S>
 ARTICULA_INLINE void newton_euler(const Tree<Real<S>>& tree, S* x) {
   constexpr int s = stride<S>;
@@ -168,17 +176,20 @@ ARTICULA_INLINE void newton_euler(const Tree<Real<S>>& tree, S* x) {
     const auto* c = tree.constants_of(k);
     S* const xk = slot(x, k, int(body::count));
     const auto axes = read_wide<Mat3>(xk + s * body::R);
-    const auto A = acceleration_gradient(read_wide<Vec3>(xk + s * body::w), read_wide<Vec3>(xk + s * body::alpha_w));
+    const auto A =
+        acceleration_gradient(read_wide<Vec3>(xk + s * body::w), read_wide<Vec3>(xk + s * body::alpha_w));
     const auto alpha_v = read_wide<Vec3>(xk + s * body::alpha_v);
     const auto mp = axes * constants_wide<S, Vec3>(c + block * constant::mp);
     const auto T = turned_moments<S>(axes, c);
     const auto sigma = constants_wide<S, One>(c + block * constant::sigma);
     using W = Wide<S>;
     const Sym3<W> Sigma{sigma - T.xx, sigma - T.yy, sigma - T.zz, -T.xy, -T.xz, -T.yz};
-    const Vec3<W> N{
-        (A.zx * Sigma.xy + A.zy * Sigma.yy + A.zz * Sigma.yz) - (A.yx * Sigma.xz + A.yy * Sigma.yz + A.yz * Sigma.zz),
-        (A.xx * Sigma.xz + A.xy * Sigma.yz + A.xz * Sigma.zz) - (A.zx * Sigma.xx + A.zy * Sigma.xy + A.zz * Sigma.xz),
-        (A.yx * Sigma.xx + A.yy * Sigma.xy + A.yz * Sigma.xz) - (A.xx * Sigma.xy + A.xy * Sigma.yy + A.xz * Sigma.yz)};
+    const Vec3<W> N{(A.zx * Sigma.xy + A.zy * Sigma.yy + A.zz * Sigma.yz) -
+                        (A.yx * Sigma.xz + A.yy * Sigma.yz + A.yz * Sigma.zz),
+                    (A.xx * Sigma.xz + A.xy * Sigma.yz + A.xz * Sigma.zz) -
+                        (A.zx * Sigma.xx + A.zy * Sigma.xy + A.zz * Sigma.xz),
+                    (A.yx * Sigma.xx + A.yy * Sigma.xy + A.yz * Sigma.xz) -
+                        (A.xx * Sigma.xy + A.xy * Sigma.yy + A.xz * Sigma.yz)};
     const Spatial<W> f{N + cross(mp, alpha_v),
                        alpha_v * constants_wide<S, One>(c + block * constant::m) + A * mp};
     write_wide(xk + s * body::f, f);
@@ -189,17 +200,22 @@ ARTICULA_INLINE void newton_euler(const Tree<Real<S>>& tree, S* x) {
   }
 }
 
-/// M(k) in world axes at O_k, for algorithms that need no forces.
-template <class S>
+/// M(k) in world axes, for algorithms that need no forces: at O_k, or at the first origin of its tree
+/// (body::o).
+template <bool at_first_origin, class S>
 ARTICULA_INLINE void turn_inertias(const Tree<Real<S>>& tree, S* x) {
   constexpr int s = stride<S>;
   for (int k = 0; k < tree.slots(); k += wide_bodies<S>) {
     const auto* c = tree.constants_of(k);
     S* const xk = slot(x, k, int(body::count));
     const auto axes = read_wide<Mat3>(xk + s * body::R);
-    write_wide(xk + s * body::mp, axes * constants_wide<S, Vec3>(c + block * constant::mp));
-    write_wide(xk + s * body::J,
-               plus_diagonal(turned_moments<S>(axes, c), constants_wide<S, One>(c + block * constant::lambda)));
+    const auto mass = constants_wide<S, One>(c + block * constant::m);
+    Inertia<Wide<S>> M{
+        Wide<S>(mass), axes * constants_wide<S, Vec3>(c + block * constant::mp),
+        plus_diagonal(turned_moments<S>(axes, c), constants_wide<S, One>(c + block * constant::lambda))};
+    if constexpr (at_first_origin) M = shifted(Phi<Wide<S>>{read_wide<Vec3>(xk + s * body::o)}, M);
+    write_wide(xk + s * body::mp, M.mp);
+    write_wide(xk + s * body::J, M.J);
   }
 }
 

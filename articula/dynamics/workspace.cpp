@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "articula/dynamics/kernels.hpp"
+
 namespace articula {
 
 namespace {
@@ -14,6 +16,7 @@ constexpr std::size_t widest = sizeof(S) == 8 ? 8 : block;
 
 template <class S>
 Workspace<S>::Workspace(const Model& model, const MemoryNeeds& needs) : model_(model) {
+  kernels<S>();  // chooses the instruction set now, once, so that no later call has to
   const Tree<S>& tree = model_.tree<S>();
   const std::size_t slots = tree.slots(), nv = tree.nv, padded = (slots + block - 1) / block * block;
   const bool mimics = model_.has_mimics();
@@ -34,11 +37,9 @@ Workspace<S>::Workspace(const Model& model, const MemoryNeeds& needs) : model_(m
     give(needs.keep_D, nv * 6, m_.inv_D);
     give(needs.solve || needs.wide_solve, nv * solve_width, m_.nu);
     give(needs.solve || needs.wide_solve, slots * 6 * solve_width, m_.lambda);
-    give(needs.composite, slots * 3, m_.o);
-    give(needs.composite, slots * 10, m_.R);
+    give(needs.composite, slots * 13, m_.roots);
     give(needs.composite, 6 * row_length(tree.nv), m_.Hs);
-    give(needs.composite, nv * 6, m_.X);
-    give(needs.composite, row_length(tree.nv), m_.row);
+    give(needs.composite, 6 * row_length(tree.nv), m_.X);
     give(needs.motion, slots * 3, m_.p);
     give(needs.motion, slots * 6, m_.V);
     give(needs.motion, slots * 6, m_.alpha);
@@ -56,7 +57,8 @@ template <class S>
 const S* expand(std::span<const Model::FullVelocity> map, std::span<const S> from, bool with_offset, S* to) {
   if (!to) return from.data();
   for (std::size_t i = 0; i < map.size(); ++i)
-    to[i] = static_cast<S>(map[i].multiplier) * from[map[i].source] + (with_offset ? static_cast<S>(map[i].offset) : 0);
+    to[i] = static_cast<S>(map[i].multiplier) * from[map[i].source] +
+            (with_offset ? static_cast<S>(map[i].offset) : 0);
   return to;
 }
 }  // namespace
@@ -94,10 +96,12 @@ void Workspace<S>::reduce_forces(std::span<S> out) const {
   if (!result_) return;
   for (S& x : out) x = 0;
   const auto map = model_.full_velocities();
-  for (std::size_t i = 0; i < map.size(); ++i) out[map[i].source] += static_cast<S>(map[i].multiplier) * result_[i];
+  for (std::size_t i = 0; i < map.size(); ++i)
+    out[map[i].source] += static_cast<S>(map[i].multiplier) * result_[i];
 }
 template <class S>
-void Workspace<S>::check(const char* function, const char* argument, std::size_t size, std::size_t expected) const {
+void Workspace<S>::check(const char* function, const char* argument, std::size_t size,
+                         std::size_t expected) const {
   if (size == expected) return;
   throw ArgumentError(fmt::format("{}: {} has {} numbers, model '{}' needs {}", function, argument, size,
                                   model_.name(), expected));
@@ -118,7 +122,8 @@ MimicCorrection<S>::MimicCorrection(const Model& model) : full_nv_(model.tree<S>
     if (joint.mimics < 0) {
       for (int i = 0; i < joint.nv; ++i) own_[joint.v_index + i] = full + i;
     } else {
-      pairs_.push_back({full, model.full_velocity_of(model.joints()[joint.mimics]), static_cast<S>(joint.multiplier)});
+      pairs_.push_back(
+          {full, model.full_velocity_of(model.joints()[joint.mimics]), static_cast<S>(joint.multiplier)});
     }
   }
   const std::size_t k = pairs_.size();
@@ -162,6 +167,12 @@ void MimicCorrection<S>::apply(S* a) {
     const S* X = response(i);
     for (int r = 0; r < full_nv_; ++r) a[r] -= X[r] * y_[i];
   }
+}
+template <class S>
+S MimicCorrection<S>::log_determinant() const {
+  S sum = 0;
+  for (int i = 0; i < count(); ++i) sum += 2 * std::log(L_[i * count() + i]);
+  return sum;
 }
 template <class S>
 void MimicCorrection<S>::take_own(const S* full, std::span<S> own) const {

@@ -1,5 +1,5 @@
-// What every algorithm's workspace shares: the model, the kernels' arrays, and the step between a model's coordinates
-// and full ones where joints mimic others.
+// What every algorithm's workspace shares: the model, the kernels' arrays, and the step between a model's
+// coordinates and full ones where joints mimic others.
 #pragma once
 
 #include <span>
@@ -34,7 +34,8 @@ class Workspace {
  protected:
   Workspace(const Model& model, const MemoryNeeds& needs);
 
-  /// The argument in full coordinates: itself, or expanded into memory of this workspace (q, v and a have one each).
+  /// The argument in full coordinates: itself, or expanded into memory of this workspace (q, v and a have one
+  /// each).
   const S* full_q(std::span<const S> q);
   const S* full_v(std::span<const S> v);
   const S* full_a(std::span<const S> a);
@@ -50,11 +51,12 @@ class Workspace {
   Model model_;
   AlignedArray<S> memory_;
   KernelMemory<S> m_;
-  S *q_ = nullptr, *v_ = nullptr, *a_ = nullptr, *tau_ = nullptr, *result_ = nullptr;  // only with mimic joints
+  S *q_ = nullptr, *v_ = nullptr, *a_ = nullptr, *tau_ = nullptr,
+    *result_ = nullptr;  // only with mimic joints
 };
 
-/// The response of a mechanism with mimic joints, a = a_free - X (C X)^-1 C a_free: C v = 0 says that each mimic
-/// joint follows its source, X = M^-1 C*.
+/// The response of a mechanism with mimic joints, a = a_free - X (C X)^-1 C a_free: C v = 0 says that each
+/// mimic joint follows its source, X = M^-1 C*.
 template <class S>
 class MimicCorrection {
  public:
@@ -66,6 +68,8 @@ class MimicCorrection {
   /// Factors C X once all responses are there. False: singular.
   bool factor();
   void apply(S* full_a);
+  /// log det (C X), after factor(). det(Gamma* M Gamma) = det(M) det(C X).
+  S log_determinant() const;
   /// Takes the rows of the model's own velocities out of a full vector.
   void take_own(const S* full, std::span<S> own) const;
   int full_index_of(int v) const { return own_[v]; }

@@ -31,9 +31,9 @@ Model read_urdf(const std::string& path, const BuildOptions& options = {});
 
 /// URDF text of a specification. Reading it back gives every number again to the last bit, except rotations,
 /// which pass through roll, pitch and yaw (1e-15), and with these differences, which URDF asks for: frames
-/// become massless links on fixed joints, and a joint that hangs from the world hangs from a link of that
-/// name. Throws ModelError where URDF cannot say it (joint kinds that URDF lacks, numbers that are not
-/// finite).
+/// become massless links on fixed joints; a joint that hangs from the world hangs from a link of that name,
+/// and so, welded, does the root link, if there is one beside it. Throws ModelError where URDF cannot say it
+/// (joint kinds that URDF lacks, numbers that are not finite).
 std::string write_urdf(const ModelSpec& spec);
 
 }  // namespace articula

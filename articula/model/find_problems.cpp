@@ -203,9 +203,9 @@ void Audit::check_names() {
       error(frame.where,
             "frame '{}' has the name of a link, and every link is a frame already; rename the frame",
             frame.name);
-    if (links_.find(frame.link) < 0)
-      error(frame.where, "frame '{}' is on link '{}', which does not exist{}; name an existing link",
-            frame.name, frame.link, links_.suggestion(frame.link));
+    if (links_.find(frame.link) < 0 && frame.link != world)
+      error(frame.where, "frame '{}' is on link '{}', which does not exist{}; name an existing link or '{}'",
+            frame.name, frame.link, links_.suggestion(frame.link), world);
   }
 }
 

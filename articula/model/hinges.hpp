@@ -1,10 +1,10 @@
 // The joint kinds as the kernels know them.
 //
-// Each kind says how its coordinates turn and slide the outboard body (turn, slide: in the joint's own axes, fixed in
-// the inboard body), and what its hinge map H is, from the outboard body's axes R in the world. Body axes are chosen
-// when a model is built so that a one-axis joint turns about or slides along z; H is then constant in body axes for
-// every kind here. Every other joint kind is made of these: continuous is revolute, a universal joint is two
-// revolute ones with a massless cross between them, fixed joints are merged.
+// Each kind says how its coordinates turn and slide the outboard body (turn, slide: in the joint's own axes,
+// fixed in the inboard body), and what its hinge map H is, from the outboard body's axes R in the world. Body
+// axes are chosen when a model is built so that a one-axis joint turns about or slides along z; H is then
+// constant in body axes for every kind here. Every other joint kind is made of these: continuous is revolute,
+// a universal joint is two revolute ones with a massless cross between them, fixed joints are merged.
 //
 // H is dof x 6, as in the papers. Its rows are kept by their shape, so that products skip the zeros.
 #pragma once
@@ -14,7 +14,8 @@
 
 namespace articula {
 
-// --- rows of H ------------------------------------------------------------------------------------------------------
+// --- rows of H
+// ------------------------------------------------------------------------------------------------------
 /// A row (h, 0): turning about h.
 template <class S>
 struct Turn {
@@ -82,7 +83,8 @@ ARTICULA_INLINE Spatial<S> operator*(const ArticulatedInertia<S>& P, const Screw
   return P * spatial(r);
 }
 
-// --- the kinds ------------------------------------------------------------------------------------------------------
+// --- the kinds
+// ------------------------------------------------------------------------------------------------------
 enum class HingeKind : unsigned char { revolute, prismatic, helical, cylindrical, planar, spherical, free };
 inline constexpr int hinge_kinds = 7;
 inline constexpr int max_freedoms = 6;

@@ -192,20 +192,17 @@ Inertia<double> inertia_of(const MassProperties& mass, const M3& R) {
   return shifted(Phi<double>{c}, Inertia<double>{mass.mass, {0, 0, 0}, about_center});
 }
 
-Articulated scaled(const Articulated& P, double s) {
-  const auto sym = [s](const Sym3<double>& a) {
-    return Sym3<double>{a.xx * s, a.yy * s, a.zz * s, a.xy * s, a.xz * s, a.yz * s};
-  };
-  return {sym(P.J),
-          {P.B.xx * s, P.B.xy * s, P.B.xz * s, P.B.yx * s, P.B.yy * s, P.B.yz * s, P.B.zx * s, P.B.zy * s,
-           P.B.zz * s},
-          sym(P.C)};
+/// What rounding can leave in P: it strikes every direction alike, also those in which P itself is zero.
+Articulated rounding_of(const Articulated& P) {
+  const double turning = rounding * (P.J.xx + P.J.yy + P.J.zz),
+               sliding = rounding * (P.C.xx + P.C.yy + P.C.zz);
+  return {{turning, turning, turning, 0, 0, 0}, {}, {sliding, sliding, sliding, 0, 0, 0}};
 }
 
 /// What arrives at a link from outboard.
 struct Sweep {
   Articulated P{};          // articulated inertia
-  Articulated E{};          // what rounding can have left in P: dE = psi dE psi* + rounding P, to first order
+  Articulated E{};          // its rounding errors so far: dE = psi dE psi* + new ones, to first order
   Inertia<double> rigid{};  // inertia if every outboard joint were locked
 };
 
@@ -245,7 +242,7 @@ std::vector<Verdict> sweep_inward(const ModelSpec& spec, const ResolvedTree& tre
     const Inertia<double> own = inertia_of(spec.links[k].mass, placed.R);
     s.P += own;
     s.rigid += own;
-    s.E += scaled(s.P, rounding);
+    s.E += rounding_of(s.P);
     const Articulated before = s.P;
     const double armature = armature_of(spec, tree.parent_joint[k]);
     for (int r = placed.first_row; r < placed.first_row + placed.rows; ++r) {
@@ -263,7 +260,7 @@ std::vector<Verdict> sweep_inward(const ModelSpec& spec, const ResolvedTree& tre
       apply_tau_bar(s.E, G, h);
     }
     if (tree.parent_link[k] < 0) continue;
-    s.E += scaled(before, rounding);
+    s.E += rounding_of(before);
     Sweep& inboard = sweeps[std::size_t(tree.parent_link[k])];
     const Phi<double> phi{placed.l};
     inboard.P += shifted(phi, s.P);
@@ -313,55 +310,82 @@ Reduction reduction_of(const ModelSpec& spec, const ResolvedTree& tree,
 }
 
 /// The mass matrix of the independent velocities, dense: the sum of J* M J over the bodies, and the
-/// armatures.
-Eigen::MatrixXd reduced_mass_matrix(const ModelSpec& spec, const ResolvedTree& tree, const Posture& posture,
-                                    const Reduction& reduction, const std::vector<int>& joint_of_row) {
-  const int n = reduction.columns;
-  std::vector<Eigen::MatrixXd> jacobian(spec.links.size());
-  Eigen::MatrixXd mass = Eigen::MatrixXd::Zero(n, n);
+/// armatures. `noise` is what rounding can have left on its diagonal: what the sum would be if nothing
+/// cancelled, times a rounding.
+struct DenseMass {
+  Eigen::MatrixXd matrix;
+  Eigen::VectorXd noise;
+};
+/// A link's Jacobian, and bounds on what its columns were summed from.
+struct LinkJacobian {
+  Eigen::MatrixXd J;
+  Eigen::VectorXd turning, sliding;
+};
+
+double length(const V3& a) { return std::sqrt(dot(a, a)); }
+
+LinkJacobian jacobian_of(const LinkJacobian* inboard, const Placed& placed, const Posture& posture,
+                         const Reduction& reduction) {
+  const Eigen::Index n = reduction.columns;
+  LinkJacobian out{Eigen::MatrixXd::Zero(6, n), Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n)};
+  if (inboard) {
+    out = *inboard;
+    for (Eigen::Index c = 0; c < n; ++c) {
+      const V3 shift = cross(V3{out.J(0, c), out.J(1, c), out.J(2, c)}, placed.l);
+      out.J.col(c).tail<3>() += Eigen::Vector3d(shift.x, shift.y, shift.z);
+      out.sliding(c) += out.turning(c) * length(placed.l);
+    }
+  }
+  for (int r = placed.first_row; r < placed.first_row + placed.rows; ++r) {
+    const std::size_t row = std::size_t(r);
+    const V6 h = posture.rows[row].h * reduction.multiplier[row];
+    const Eigen::Index c = reduction.column[row];
+    out.J.col(c) += Eigen::Matrix<double, 6, 1>(h.w.x, h.w.y, h.w.z, h.v.x, h.v.y, h.v.z);
+    out.turning(c) += length(h.w);
+    out.sliding(c) += length(h.v);
+  }
+  return out;
+}
+
+DenseMass dense_mass(const ModelSpec& spec, const ResolvedTree& tree, const Posture& posture,
+                     const Reduction& reduction, const std::vector<int>& joint_of_row) {
+  const Eigen::Index n = reduction.columns;
+  DenseMass out{Eigen::MatrixXd::Zero(n, n), Eigen::VectorXd::Zero(n)};
+  for (std::size_t r = 0; r < joint_of_row.size(); ++r) {
+    const double ratio = reduction.multiplier[r];
+    out.matrix.diagonal()(reduction.column[r]) += armature_of(spec, joint_of_row[r]) * ratio * ratio;
+  }
+  std::vector<LinkJacobian> jacobians(spec.links.size());
   for (const int link : tree.order) {
     const std::size_t k = std::size_t(link);
-    const Placed& placed = posture.links[k];
-    Eigen::MatrixXd& J = jacobian[k];
-    J = Eigen::MatrixXd::Zero(6, n);
-    if (tree.parent_link[k] >= 0) {
-      J = jacobian[std::size_t(tree.parent_link[k])];
-      for (int c = 0; c < n; ++c) {
-        const V3 w{J(0, c), J(1, c), J(2, c)}, shift = cross(w, placed.l);
-        J(3, c) += shift.x, J(4, c) += shift.y, J(5, c) += shift.z;
-      }
-    }
-    for (int r = placed.first_row; r < placed.first_row + placed.rows; ++r) {
-      const std::size_t row = std::size_t(r);
-      const V6 h = posture.rows[row].h * reduction.multiplier[row];
-      const int c = reduction.column[row];
-      J(0, c) += h.w.x, J(1, c) += h.w.y, J(2, c) += h.w.z;
-      J(3, c) += h.v.x, J(4, c) += h.v.y, J(5, c) += h.v.z;
-      mass(c, c) +=
-          armature_of(spec, joint_of_row[row]) * reduction.multiplier[row] * reduction.multiplier[row];
-    }
-    const Inertia<double> M = inertia_of(spec.links[k].mass, placed.R);
+    const int parent = tree.parent_link[k];
+    jacobians[k] = jacobian_of(parent < 0 ? nullptr : &jacobians[std::size_t(parent)], posture.links[k],
+                               posture, reduction);
+    const auto& [J, turning, sliding] = jacobians[k];
+    const Inertia<double> M = inertia_of(spec.links[k].mass, posture.links[k].R);
     Eigen::MatrixXd MJ(6, n);
-    for (int c = 0; c < n; ++c) {
+    for (Eigen::Index c = 0; c < n; ++c) {
       const V6 f = M * V6{{J(0, c), J(1, c), J(2, c)}, {J(3, c), J(4, c), J(5, c)}};
       MJ.col(c) << f.w.x, f.w.y, f.w.z, f.v.x, f.v.y, f.v.z;
     }
-    mass.noalias() += J.transpose() * MJ;
+    out.matrix.noalias() += J.transpose() * MJ;
+    const double trace = M.J.xx + M.J.yy + M.J.zz;
+    out.noise += rounding * (trace * turning.cwiseAbs2() + M.m * sliding.cwiseAbs2());
   }
-  return mass;
+  return out;
 }
 
 /// Pivots of the dense matrix, tips first as the sweep does it: which independent velocities have no inertia?
-std::vector<bool> singular_columns(Eigen::MatrixXd mass) {
-  const Eigen::Index n = mass.rows();
-  const Eigen::VectorXd diagonal = mass.diagonal();
+std::vector<bool> singular_columns(DenseMass mass) {
+  const Eigen::Index n = mass.matrix.rows();
   std::vector<bool> singular(std::size_t(n), false);
   for (Eigen::Index k = n - 1; k >= 0; --k) {
-    const double d = mass(k, k);
-    singular[std::size_t(k)] = !(d > roundings * rounding * double(n) * diagonal(k));
+    const double d = mass.matrix(k, k);
+    singular[std::size_t(k)] = !(d > roundings * mass.noise(k));
     if (singular[std::size_t(k)] || k == 0) continue;
-    const Eigen::VectorXd column = mass.col(k).head(k);
-    mass.topLeftCorner(k, k).noalias() -= column * (column.transpose() / d);
+    const Eigen::VectorXd G = mass.matrix.col(k).head(k) / d;
+    mass.matrix.topLeftCorner(k, k).noalias() -= G * (d * G.transpose());
+    mass.noise.head(k) += G.cwiseAbs2() * (mass.noise(k) + rounding * d);
   }
   return singular;
 }
@@ -379,7 +403,7 @@ void judge_mimic_groups(const ModelSpec& spec, const ResolvedTree& tree, const P
   std::vector<bool> singular(std::size_t(reduction.columns), true);
   if (reduction.columns <= dense_limit && int(joints.size()) <= 2 * dense_limit &&
       spec.links.size() <= std::size_t(4 * dense_limit)) {
-    singular = singular_columns(reduced_mass_matrix(spec, tree, posture, reduction, joints));
+    singular = singular_columns(dense_mass(spec, tree, posture, reduction, joints));
   } else {
     for (std::size_t r = 0; r < joints.size(); ++r)
       if (!verdicts[r].massless) singular[std::size_t(reduction.column[r])] = false;

@@ -103,8 +103,8 @@ CircularSections circular_sections(const Sym3<double>& J) {
 }
 
 template <class T>
-int lookup(const std::unordered_map<std::string_view, int>& names, const std::vector<T>& all, std::string_view name,
-           const char* what, const std::string& model) {
+int lookup(const std::unordered_map<std::string_view, int>& names, const std::vector<T>& all,
+           std::string_view name, const char* what, const std::string& model) {
   if (const auto it = names.find(name); it != names.end()) return it->second;
   std::string known;
   for (std::size_t i = 0; i < all.size() && i < 12; ++i) known += (i ? ", " : "") + all[i].name;
@@ -131,8 +131,8 @@ struct Model::Data {
 
   void build();
   void walk();
-  int add_body(const JointSpec* joint, int joint_index, const std::string& name, int inboard, const Pose& placement,
-               HingeKind kind, const Vec3<double>& axis);
+  int add_body(const JointSpec* joint, int joint_index, const std::string& name, int inboard,
+               const Pose& placement, HingeKind kind, const Vec3<double>& axis);
   void number_coordinates();
   void name_things();
   template <class R>
@@ -145,8 +145,8 @@ int Model::Data::add_body(const JointSpec* joint, int joint_index, const std::st
                           const Pose& placement, HingeKind kind, const Vec3<double>& axis) {
   const Mat3<double> Z = has_axis(kind) ? rotation_from_z(unit(axis)) : Mat3<double>::identity();
   const Mat3<double> inboard_axes = inboard < 0 ? Mat3<double>::identity() : bodies[inboard].link_axes;
-  hinges.push_back({kind, inboard_axes * placement.R * Z, inboard_axes * placement.p, joint ? joint->pitch : 0,
-                    joint ? joint->armature : 0});
+  hinges.push_back({kind, inboard_axes * placement.R * Z, inboard_axes * placement.p,
+                    joint ? joint->pitch : 0, joint ? joint->armature : 0});
   bodies.push_back({name, inboard, joint_index, {}, star(Z)});
   return static_cast<int>(bodies.size()) - 1;
 }
@@ -154,7 +154,8 @@ int Model::Data::add_body(const JointSpec* joint, int joint_index, const std::st
 /// Depth first from the world, in the order of the specification, with a stack of our own.
 void Model::Data::walk() {
   std::unordered_map<std::string_view, int> link_index;
-  for (std::size_t i = 0; i < spec.links.size(); ++i) link_index.emplace(spec.links[i].name, static_cast<int>(i));
+  for (std::size_t i = 0; i < spec.links.size(); ++i)
+    link_index.emplace(spec.links[i].name, static_cast<int>(i));
   std::vector<std::vector<int>> joints_of(spec.links.size());
   std::vector<bool> has_parent(spec.links.size());
   std::vector<int> from_world;
@@ -184,7 +185,8 @@ void Model::Data::walk() {
     int body = -1;
     if (options.base == Base::free) {
       std::string name = "root_joint";
-      while (std::any_of(spec.joints.begin(), spec.joints.end(), [&](const auto& j) { return j.name == name; }))
+      while (
+          std::any_of(spec.joints.begin(), spec.joints.end(), [&](const auto& j) { return j.name == name; }))
         name += '_';
       joints.push_back({name, JointKind::free, 0, 7, 0, 6, 0, -1, 1, 0, {0, 0, 1}, 0, {}, 0, 0, 0});
       body = add_body(nullptr, 0, spec.links[i].name, -1, {}, HingeKind::free, {0, 0, 1});
@@ -206,7 +208,8 @@ void Model::Data::walk() {
     }
     const int index = static_cast<int>(joints.size());
     joints.push_back({joint.name, joint.kind, 0, nq_of(joint.kind), 0, nv_of(joint.kind), 0, -1, 1, 0,
-                      unit(joint.axis), joint.pitch, joint.limits, joint.damping, joint.friction, joint.armature});
+                      unit(joint.axis), joint.pitch, joint.limits, joint.damping, joint.friction,
+                      joint.armature});
     int body;
     if (joint.kind == JointKind::universal) {
       const int cross_piece = add_body(&joint, index, joint.name + ".cross", next.body, placement,
@@ -219,14 +222,13 @@ void Model::Data::walk() {
     put_link(link, body, {});
     push(joints_of[link], body, {});
   }
+  std::vector<int> frame_of(spec.links.size());
+  for (std::size_t i = 0; i < frames.size(); ++i)
+    frame_of[link_index.at(frames[i].name)] = static_cast<int>(i);
   for (const auto& f : spec.frames) {
     const auto link = link_index.find(f.link);
-    if (link == link_index.end()) {
-      frames.push_back({f.name, -1, f.placement});
-      continue;
-    }
-    const auto on = std::find_if(frames.begin(), frames.end(), [&](const Frame& g) { return g.name == f.link; });
-    frames.push_back({f.name, on->body, on->placement * f.placement});
+    const Frame on = link == link_index.end() ? Frame{"", -1, {}} : frames[frame_of[link->second]];
+    frames.push_back({f.name, on.body, on.placement * f.placement});
   }
 }
 
@@ -239,19 +241,29 @@ void Model::Data::name_things() {
 void Model::Data::number_coordinates() {
   std::unordered_map<std::string_view, const JointSpec*> specs;
   for (const auto& j : spec.joints) specs.emplace(j.name, &j);
-  for (auto& joint : joints) {
+  const auto mimic_of = [&](const Joint& joint) -> const Mimic* {
     const auto it = specs.find(joint.name);
-    if (it != specs.end() && it->second->mimic) {
-      const Mimic* m = &*it->second->mimic;
-      joint.multiplier = m->multiplier;
-      joint.offset = m->offset;
-      while (specs.at(m->joint)->mimic) {  // q = m (m' q' + o') + o
-        const Mimic* next = &*specs.at(m->joint)->mimic;
-        joint.offset += joint.multiplier * next->offset;
-        joint.multiplier *= next->multiplier;
-        m = next;
-      }
-      joint.mimics = joint_names.at(m->joint);
+    return it != specs.end() && it->second->mimic ? &*it->second->mimic : nullptr;
+  };
+  // Each joint is resolved once, from the end of its chain of mimics back: q = m (m' q' + o') + o.
+  std::vector<int> chain;
+  for (std::size_t first = 0; first < joints.size(); ++first) {
+    for (int j = static_cast<int>(first); joints[j].mimics < 0 && mimic_of(joints[j]);) {
+      chain.push_back(j);
+      j = joint_names.at(mimic_of(joints[j])->joint);
+    }
+    for (; !chain.empty(); chain.pop_back()) {
+      Joint& joint = joints[chain.back()];
+      const Mimic& m = *mimic_of(joint);
+      const int next = joint_names.at(m.joint);
+      const Joint& source = joints[next];
+      joint.mimics = source.mimics < 0 ? next : source.mimics;
+      joint.multiplier = m.multiplier * source.multiplier;
+      joint.offset = m.multiplier * source.offset + m.offset;
+    }
+  }
+  for (auto& joint : joints) {
+    if (joint.mimics >= 0) {
       joint.nq = joint.nv = 0;
       continue;
     }
@@ -272,7 +284,8 @@ void Model::Data::number_coordinates() {
     visit(hinges[k].kind, [&](auto j) {
       for (int i = 0; i < j.nq; ++i)
         full_coordinates.push_back({joint.q_index + second + i, joint.multiplier, joint.offset});
-      for (int i = 0; i < j.nv; ++i) full_velocities.push_back({joint.v_index + second + i, joint.multiplier, 0});
+      for (int i = 0; i < j.nv; ++i)
+        full_velocities.push_back({joint.v_index + second + i, joint.multiplier, 0});
     });
   }
 }
@@ -289,7 +302,8 @@ void Model::Data::fill(TreeData<R>& out) const {
   std::vector<int> last_child(slots, -1);
   int q = 0, v = 0;
   const auto put = [&](int slot, int component, const double* from, int n) {
-    R* const c = out.constants.data() + static_cast<std::size_t>(slot / block) * block * constant::count + slot % block;
+    R* const c = out.constants.data() + static_cast<std::size_t>(slot / block) * block * constant::count +
+                 slot % block;
     for (int i = 0; i < n; ++i) c[block * (component + i)] = static_cast<R>(from[i]);
   };
   for (int slot = 1; slot < slots; ++slot) {
@@ -300,9 +314,7 @@ void Model::Data::fill(TreeData<R>& out) const {
     b.kind = hinge.kind;
     b.q = q;
     b.v = v;
-    b.handover = b.inboard == 0          ? Handover::none
-                 : b.inboard == slot - 1 ? Handover::carry
-                                         : Handover::first;
+    b.handover = b.inboard == 0 ? Handover::none : b.inboard == slot - 1 ? Handover::carry : Handover::first;
     if (b.handover == Handover::carry) out.index[b.inboard].has_carry = true;
     if (b.handover == Handover::first) {
       // Sweeps run from the last body: an earlier sibling finds the sum begun by the later one.
@@ -333,6 +345,11 @@ void Model::Data::fill(TreeData<R>& out) const {
   }
   out.tree.nq = q;
   out.tree.nv = v;
+  for (int slot = slots - 1; slot >= 1; --slot) {
+    BodyIndex& b = out.index[slot];
+    b.v_end = std::max(b.v_end, slot + 1 < slots ? out.index[slot + 1].v : v);
+    out.index[b.inboard].v_end = std::max(out.index[b.inboard].v_end, b.v_end);
+  }
 }
 
 void Model::Data::connect() {

@@ -33,12 +33,13 @@ struct Joint {
   double damping, friction, armature;
 };
 
-/// A moving body: a link with all that is welded to it. Bodies are numbered base to tip, depth first in file order.
+/// A moving body: a link with all that is welded to it. Bodies are numbered base to tip, depth first in file
+/// order.
 struct Body {
   std::string name;
   int inboard;  // body, or -1: the world
   int joint;
-  MassProperties mass;  // welded links included, in link axes at the link's origin (the joint origin O_k)
+  MassProperties mass;     // welded links included, in link axes at the link's origin (the joint origin O_k)
   Mat3<double> link_axes;  // link axes in the body's internal axes
 };
 
@@ -76,7 +77,8 @@ class Model {
   /// A copy with another gravity vector.
   Model with_gravity(const Vec3<double>& gravity) const;
 
-  // --- for the kernels ---------------------------------------------------------------------------------------------
+  // --- for the kernels
+  // ---------------------------------------------------------------------------------------------
   template <class R>
   const Tree<R>& tree() const;
 

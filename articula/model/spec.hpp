@@ -1,5 +1,5 @@
-// What a model is made from: links, joints and frames as a user or a file states them. Every reader produces a
-// ModelSpec, every writer takes one; build() turns it into a Model.
+// What a model is made from: links, joints and frames as a user or a file states them. Every reader produces
+// a ModelSpec, every writer takes one; build() turns it into a Model.
 #pragma once
 
 #include <limits>
@@ -64,8 +64,9 @@ struct JointSpec {
   JointKind kind = JointKind::revolute;
   std::string parent;
   std::string child;
-  Pose placement{};            // joint frame at zero = child link frame, in the parent link's axes
-  Vec3<double> axis{1, 0, 0};  // in joint axes; of a planar joint: the plane's normal; of a universal one: the first
+  Pose placement{};  // joint frame at zero = child link frame, in the parent link's axes
+  Vec3<double> axis{
+      1, 0, 0};  // in joint axes; of a planar joint: the plane's normal; of a universal one: the first
   Vec3<double> second_axis{0, 1, 0};  // universal only: fixed in the child
   double pitch = 0;                   // helical only: metres per radian
   JointLimits limits{};

@@ -9,20 +9,20 @@ namespace articula {
 /// Components of a slot's constants (Tree::constants), in blocks like the kernels' own numbers.
 namespace constant {
 enum : int {
-  E = 0,         // Mat3: joint axes at zero, in the inboard body's axes
-  l = 9,         // Vec3: joint origin in the inboard body's axes, from the inboard origin
-  mp = 12,       // Vec3: mass times mass centre, body axes, from O_k
-  u = 15,        // Vec3 u, Vec3 w: J = lambda Id + u w* + w u*, the inertia about O_k (see Tree)
-  w = 18,        //
-  m = 21,        // mass
-  lambda = 22,   // see u
-  sigma = 23,    // the same for the second moment of mass: Sigma = sigma Id - (u w* + w u*)
+  E = 0,        // Mat3: joint axes at zero, in the inboard body's axes
+  l = 9,        // Vec3: joint origin in the inboard body's axes, from the inboard origin
+  mp = 12,      // Vec3: mass times mass centre, body axes, from O_k
+  u = 15,       // Vec3 u, Vec3 w: J = lambda Id + u w* + w u*, the inertia about O_k (see Tree)
+  w = 18,       //
+  m = 21,       // mass
+  lambda = 22,  // see u
+  sigma = 23,   // the same for the second moment of mass: Sigma = sigma Id - (u w* + w u*)
   count = 24,
 };
 }
 
-/// How body k hands its articulated inertia and force to its inboard body in a tip-to-base sweep. Bodies are numbered
-/// depth first, so the first child of k is k + 1: what it hands over can stay in registers.
+/// How body k hands its articulated inertia and force to its inboard body in a tip-to-base sweep. Bodies are
+/// numbered depth first, so the first child of k is k + 1: what it hands over can stay in registers.
 enum class Handover : unsigned char {
   none,   // inboard is the world
   carry,  // inboard is k - 1
@@ -37,20 +37,22 @@ struct BodyIndex {
   Handover handover;
   bool has_carry;  // body k + 1 is a child
   bool has_sides;  // there are further children
+  int v_end;       // one past the last velocity outboard of this joint: v .. v_end - 1 are its subtree's
 };
 
-/// A rigid inertia needs 45 products to be turned into world axes as R J R*. Any J is lambda Id + u w* + w u* with
-/// lambda its middle eigenvalue (its circular sections), which needs 27: R u, R w and their symmetric product.
+/// A rigid inertia needs 45 products to be turned into world axes as R J R*. Any J is lambda Id + u w* + w u*
+/// with lambda its middle eigenvalue (its circular sections), which needs 27: R u, R w and their symmetric
+/// product.
 template <class R>
 struct Tree {
   int bodies = 0;
-  int nq = 0, nv = 0;  // full coordinates: every hinge its own, mimic joints included
-  const BodyIndex* index = nullptr;       // by slot; entry 0 is the world
-  const R* constants = nullptr;           // blocks of constant::count components
-  const R* pitch = nullptr;               // by slot
-  const R* armature = nullptr;            // by velocity
-  const int* angle = nullptr;             // by slot, padded to a block: which q turns it about z, -1: none
-  const int* special = nullptr;           // slots whose joint slides or has a quaternion
+  int nq = 0, nv = 0;                // full coordinates: every hinge its own, mimic joints included
+  const BodyIndex* index = nullptr;  // by slot; entry 0 is the world
+  const R* constants = nullptr;      // blocks of constant::count components
+  const R* pitch = nullptr;          // by slot
+  const R* armature = nullptr;       // by velocity
+  const int* angle = nullptr;        // by slot, padded to a block: which q turns it about z, -1: none
+  const int* special = nullptr;      // slots whose joint slides or has a quaternion
   int specials = 0;
   Vec3<R> gravity{0, 0, 0};
 

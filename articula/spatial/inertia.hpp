@@ -30,7 +30,7 @@ template <class A, class B>
 ARTICULA_INLINE auto minus_tilde_tilde(const Vec3<A>& a, const Vec3<B>& b) -> Sym3<decltype(a.x * b.x)> {
   // -(a~ b~ + b~ a~) / 2 = (a.b) Id - (a b* + b a*) / 2, here without the half: twice that.
   const auto xx = a.x * b.x, yy = a.y * b.y, zz = a.z * b.z;
-  return {(yy + zz) + (yy + zz),      (xx + zz) + (xx + zz),      (xx + yy) + (xx + yy),
+  return {(yy + zz) + (yy + zz),    (xx + zz) + (xx + zz),    (xx + yy) + (xx + yy),
           -(a.x * b.y + a.y * b.x), -(a.x * b.z + a.z * b.x), -(a.y * b.z + a.z * b.y)};
 }
 /// phi M phi*: the same body seen from the point at -l.
@@ -56,7 +56,7 @@ ARTICULA_INLINE ArticulatedInertia<S> articulated(const Inertia<S>& M) {
 template <class A, class B>
 ARTICULA_INLINE ArticulatedInertia<A>& operator+=(ArticulatedInertia<A>& P, const Inertia<B>& M) {
   P.J += M.J;
-  P.B = {P.B.xx, P.B.xy - M.mp.z, P.B.xz + M.mp.y, P.B.yx + M.mp.z, P.B.yy,
+  P.B = {P.B.xx,          P.B.xy - M.mp.z, P.B.xz + M.mp.y, P.B.yx + M.mp.z, P.B.yy,
          P.B.yz - M.mp.x, P.B.zx - M.mp.y, P.B.zy + M.mp.x, P.B.zz};
   P.C = plus_diagonal(P.C, M.m);
   return P;
@@ -80,9 +80,10 @@ ARTICULA_INLINE ArticulatedInertia<S> shifted(const Phi<S>& phi, const Articulat
   const Mat3<S>& B = P.B;
   const Sym3<S>& C = P.C;
   // B+ = B + l~ C
-  const Mat3<S> Bp{B.xx + l.y * C.xz - l.z * C.xy, B.xy + l.y * C.yz - l.z * C.yy, B.xz + l.y * C.zz - l.z * C.yz,
-                   B.yx + l.z * C.xx - l.x * C.xz, B.yy + l.z * C.xy - l.x * C.yz, B.yz + l.z * C.xz - l.x * C.zz,
-                   B.zx + l.x * C.xy - l.y * C.xx, B.zy + l.x * C.yy - l.y * C.xy, B.zz + l.x * C.yz - l.y * C.xz};
+  const Mat3<S> Bp{
+      B.xx + l.y * C.xz - l.z * C.xy, B.xy + l.y * C.yz - l.z * C.yy, B.xz + l.y * C.zz - l.z * C.yz,
+      B.yx + l.z * C.xx - l.x * C.xz, B.yy + l.z * C.xy - l.x * C.yz, B.yz + l.z * C.xz - l.x * C.zz,
+      B.zx + l.x * C.xy - l.y * C.xx, B.zy + l.x * C.yy - l.y * C.xy, B.zz + l.x * C.yz - l.y * C.xz};
   // J+ = J + l~ B* - B+ l~
   return {{P.J.xx + l.y * (B.xz + Bp.xz) - l.z * (B.xy + Bp.xy),
            P.J.yy + l.z * (B.yx + Bp.yx) - l.x * (B.yz + Bp.yz),

@@ -1,7 +1,7 @@
 // Pack<T, N>: N numbers in the lanes of SIMD registers, with the arithmetic of one number.
 //
-// The compiler's vector types do the work, so the same text serves SSE, AVX2 and AVX-512. Lanes hold bodies (steps
-// that need no neighbour), columns (matrices) or states (batches).
+// The compiler's vector types do the work, so the same text serves SSE, AVX2 and AVX-512. Lanes hold bodies
+// (steps that need no neighbour), columns (matrices) or states (batches).
 #pragma once
 
 #include "articula/spatial/scalar.hpp"
@@ -31,27 +31,64 @@ struct Pack {
   ARTICULA_INLINE void store(T* p) const { __builtin_memcpy(p, &x, sizeof(Lanes)); }
 };
 
+/// {f(0), f(1), ...}, written so that compilers build the register by pairs instead of lane after lane.
+template <class T, int N, class F>
+ARTICULA_INLINE Pack<T, N> lanes_from(F&& f) {
+  using Lanes = typename Pack<T, N>::Lanes;
+  if constexpr (N == 2)
+    return Pack<T, N>(Lanes{f(0), f(1)});
+  else if constexpr (N == 4)
+    return Pack<T, N>(Lanes{f(0), f(1), f(2), f(3)});
+  else
+    return Pack<T, N>(Lanes{f(0), f(1), f(2), f(3), f(4), f(5), f(6), f(7)});
+}
+
+/// The first `count` lanes of a; zero in the others.
+template <class T, int N>
+ARTICULA_INLINE Pack<T, N> first_lanes(const Pack<T, N>& a, int count) {
+  using Mask = typename Pack<T, N>::Mask;
+  Mask lane;
+  for (int i = 0; i < N; ++i) lane[i] = i;
+  const Mask keep = lane < (Mask{} + count);
+  Pack<T, N> r;
+  r.x = keep ? a.x : typename Pack<T, N>::Lanes{};
+  return r;
+}
+
+/// True if every lane of a comparison is.
+template <int N, class Mask>
+ARTICULA_INLINE bool all(const Mask& mask) {
+  if constexpr (N == 2) {
+    return (mask[0] & mask[1]) != 0;
+  } else {
+    typename LanesOf<long long, N / 2>::type half[2];
+    static_assert(sizeof(half) == sizeof(Mask));
+    __builtin_memcpy(half, &mask, sizeof(half));
+    return all<N / 2>(half[0] & half[1]);
+  }
+}
+
 template <class T, int N>
 struct RealOf<Pack<T, N>> {
   using type = T;
 };
 
-#define ARTICULA_PACK_OPERATOR(op)                                                                \
-  template <class T, int N>                                                                       \
-  ARTICULA_INLINE Pack<T, N> operator op(const Pack<T, N>& a, const Pack<T, N>& b) {              \
-    return Pack<T, N>(a.x op b.x);                                                                \
-  }                                                                                               \
-  template <class T, int N>                                                                       \
-  ARTICULA_INLINE Pack<T, N> operator op(const Pack<T, N>& a, const Real<Pack<T, N>>& b) {        \
-    return Pack<T, N>(a.x op b);                                                                  \
-  }                                                                                               \
-  template <class T, int N>                                                                       \
-  ARTICULA_INLINE Pack<T, N> operator op(const Real<Pack<T, N>>& a, const Pack<T, N>& b) {        \
-    return Pack<T, N>(a op b.x);                                                                  \
-  }                                                                                               \
-  template <class T, int N, class B>                                                              \
-  ARTICULA_INLINE Pack<T, N>& operator op##=(Pack<T, N>& a, const B& b) {                         \
-    return a = a op b;                                                                            \
+#define ARTICULA_PACK_OPERATOR(op)                                                         \
+  template <class T, int N>                                                                \
+  ARTICULA_INLINE Pack<T, N> operator op(const Pack<T, N>& a, const Pack<T, N>& b) {       \
+    return Pack<T, N>(a.x op b.x);                                                         \
+  }                                                                                        \
+  template <class T, int N>                                                                \
+  ARTICULA_INLINE Pack<T, N> operator op(const Pack<T, N>& a, const Real<Pack<T, N>>& b) { \
+    return Pack<T, N>(a.x op b);                                                           \
+  }                                                                                        \
+  template <class T, int N>                                                                \
+  ARTICULA_INLINE Pack<T, N> operator op(const Real<Pack<T, N>>& a, const Pack<T, N>& b) { \
+    return Pack<T, N>(a op b.x);                                                           \
+  }                                                                                        \
+  template <class T, int N, class B>                                                       \
+  ARTICULA_INLINE Pack<T, N>& operator op##=(Pack<T, N>& a, const B& b) {                  \
+    return a = a op b;                                                                     \
   }
 ARTICULA_PACK_OPERATOR(+)
 ARTICULA_PACK_OPERATOR(-)

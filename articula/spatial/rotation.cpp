@@ -29,8 +29,9 @@ struct JacobianCoefficients {
 JacobianCoefficients right_jacobian_coefficients(double x) {
   const double s = half_sinc(x), x2 = x * x;
   // The series ends where its next term, x^8 / 11!, is below the rounding of 1/6.
-  const double c = x < 0.5 ? (1 - x2 / 20 * (1 - x2 / 42 * (1 - x2 / 72 * (1 - x2 / 110 * (1 - x2 / 156))))) / 6
-                           : (x - std::sin(x)) / (x2 * x);
+  const double c = x < 0.5
+                       ? (1 - x2 / 20 * (1 - x2 / 42 * (1 - x2 / 72 * (1 - x2 / 110 * (1 - x2 / 156))))) / 6
+                       : (x - std::sin(x)) / (x2 * x);
   return {2 * s * s, c};
 }
 }  // namespace
@@ -48,27 +49,40 @@ Vec3<double> log_quaternion(const Quaternion<double>& q) {
 }
 
 Mat3<double> rotation_from_z(const Vec3<double>& axis) {
-  if (axis.z < -1 + 1e-14) return {1, 0, 0, 0, -1, 0, 0, 0, -1};
-  // Rodrigues about z x axis, written without the angle.
-  const double k = 1 / (1 + axis.z);
-  return {1 - axis.x * axis.x * k, -axis.x * axis.y * k, axis.x,  //
-          -axis.x * axis.y * k,    1 - axis.y * axis.y * k, axis.y,  //
-          -axis.x,                 -axis.y,                 axis.z};
+  // Rodrigues about z x axis, written without the angle: Id - (x, y)(x, y)* / (1 + z) in the plane. Below it,
+  // 1 / (1 + z) = (1 - z) / (x^2 + y^2) keeps the digits that 1 + z loses.
+  const double sine = std::hypot(axis.x, axis.y);
+  double x = axis.x, y = axis.y, k = 1 / (1 + axis.z);
+  if (axis.z < 0) {
+    x = sine > 0 ? axis.x / sine : 0;
+    y = sine > 0 ? axis.y / sine : 1;
+    k = 1 - axis.z;
+  }
+  return {1 - x * x * k, -x * y * k,    axis.x,  //
+          -x * y * k,    1 - y * y * k, axis.y,  //
+          -axis.x,       -axis.y,       axis.z};
 }
 
 Mat3<double> rotation_from_rpy(double roll, double pitch, double yaw) {
   const double cr = std::cos(roll), sr = std::sin(roll), cp = std::cos(pitch), sp = std::sin(pitch),
                cy = std::cos(yaw), sy = std::sin(yaw);
-  return {cy * cp, cy * sp * sr - sy * cr, cy * sp * cr + sy * sr,  //
-          sy * cp, sy * sp * sr + cy * cr, sy * sp * cr - cy * sr,  //
-          -sp,     cp * sr,                cp * cr};
+  return {cy * cp,
+          cy * sp * sr - sy * cr,
+          cy * sp * cr + sy * sr,  //
+          sy * cp,
+          sy * sp * sr + cy * cr,
+          sy * sp * cr - cy * sr,  //
+          -sp,
+          cp * sr,
+          cp * cr};
 }
 
 Vec3<double> rpy_of(const Mat3<double>& R) {
   const double cos_pitch = std::hypot(R.xx, R.yx);
-  const double pitch = std::atan2(-R.zx, cos_pitch);
-  if (cos_pitch > 1e-8) return {std::atan2(R.zy, R.zz), pitch, std::atan2(R.yx, R.xx)};
-  return {std::atan2(-R.yz, R.yy), pitch, 0};  // gimbal lock: only one of roll and yaw is determined
+  // At gimbal lock only one of roll and yaw is determined. Roll is read after yaw is undone, Rz(-yaw) R = Ry
+  // Rx: near the lock, whatever yaw was taken for is made up for.
+  const double yaw = cos_pitch > 1e-15 ? std::atan2(R.yx, R.xx) : 0, s = std::sin(yaw), c = std::cos(yaw);
+  return {std::atan2(s * R.xz - c * R.yz, c * R.yy - s * R.xy), std::atan2(-R.zx, cos_pitch), yaw};
 }
 
 Mat3<double> right_jacobian(const Vec3<double>& a) {
@@ -84,8 +98,10 @@ Mat3<double> right_jacobian(const Vec3<double>& a) {
 Mat3<double> right_jacobian_inverse(const Vec3<double>& a) {
   const double x = std::hypot(a.x, a.y, a.z), x2 = x * x;
   // Id + a~/2 + e a~ a~, e = (1 - (x/2) cot(x/2)) / x^2
-  const double e = x < 0.3 ? (1 + x2 / 60 * (1 + x2 / 42 * (1 + x2 / 40 * (1 + x2 * 5 / 198 * (1 + x2 * 691 / 27300))))) / 12
-                           : (1 - (x / 2) / std::tan(x / 2)) / x2;
+  const double e =
+      x < 0.3
+          ? (1 + x2 / 60 * (1 + x2 / 42 * (1 + x2 / 40 * (1 + x2 * 5 / 198 * (1 + x2 * 691 / 27300))))) / 12
+          : (1 - (x / 2) / std::tan(x / 2)) / x2;
   const Mat3<double> t = tilde(a), tt = t * t;
   Mat3<double> J = Mat3<double>::identity();
   double* j = &J.xx;

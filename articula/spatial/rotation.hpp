@@ -18,7 +18,8 @@ ARTICULA_INLINE Mat3<S> rotation(const Quaternion<S>& q) {
   const S xy = q.x * y2, xz = q.x * z2, yz = q.y * z2;
   const S wx = q.w * x2, wy = q.w * y2, wz = q.w * z2;
   const S one(1);
-  return {one - (yy + zz), xy - wz, xz + wy, xy + wz, one - (xx + zz), yz - wx, xz - wy, yz + wx, one - (xx + yy)};
+  return {one - (yy + zz), xy - wz, xz + wy, xy + wz,        one - (xx + zz),
+          yz - wx,         xz - wy, yz + wx, one - (xx + yy)};
 }
 
 template <class S>

@@ -1,8 +1,8 @@
 // What every scalar S of the kernels must offer, and what is read of a model for it.
 //
 // The kernels are one text for all of: double, float, Pack<T, N> (SIMD lanes), Dual (derivatives) and Counted
-// (operation counts). Small functions are always inlined: no out-of-line copy of them exists that a linker could
-// take from a file compiled for another instruction set.
+// (operation counts). Small functions are always inlined: no out-of-line copy of them exists that a linker
+// could take from a file compiled for another instruction set.
 #pragma once
 
 #include <cmath>

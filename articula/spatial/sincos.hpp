@@ -1,8 +1,9 @@
-// sincos for every scalar. The packed one is the same arithmetic in each lane, within 1 ulp of the true value.
+// sincos for every scalar. The packed one is the same arithmetic in each lane, within 1 ulp of the true
+// value.
 //
 // Range reduction by pi/2 in three parts of 33 bits (exact products for |x| < 2^20 pi/2), then the minimax
-// polynomials of fdlibm on [-pi/4, pi/4] with the tail of the reduced argument carried along. Lanes that are larger
-// or not finite go through libm.
+// polynomials of fdlibm on [-pi/4, pi/4] with the tail of the reduced argument carried along. Lanes that are
+// larger or not finite go through libm.
 #pragma once
 
 #include "articula/spatial/pack.hpp"
@@ -49,9 +50,7 @@ ARTICULA_INLINE SinCos<Pack<double, N>> sincos(const Pack<double, N>& angle) {
   SinCos<Pack<double, N>> result{Pack<double, N>((V)(((is & ~odd) | (ic & odd)) ^ sign_s)),
                                  Pack<double, N>((V)(((ic & ~odd) | (is & odd)) ^ sign_c))};
   const I small = (x < 1.6e6) & (x > -1.6e6);
-  long long all_small = -1;
-  for (int i = 0; i < N; ++i) all_small &= small[i];
-  if (__builtin_expect(!all_small, 0)) {
+  if (__builtin_expect(!all<N>(small), 0)) {
     for (int i = 0; i < N; ++i) {
       if (small[i]) continue;
       result.sin.x[i] = __builtin_sin(x[i]);
@@ -67,7 +66,8 @@ ARTICULA_INLINE SinCos<Pack<float, N>> sincos(const Pack<float, N>& angle) {
   using D = Pack<double, N>;
   using F = typename Pack<float, N>::Lanes;
   const auto t = sincos(D(__builtin_convertvector(angle.x, typename D::Lanes)));
-  return {Pack<float, N>(__builtin_convertvector(t.sin.x, F)), Pack<float, N>(__builtin_convertvector(t.cos.x, F))};
+  return {Pack<float, N>(__builtin_convertvector(t.sin.x, F)),
+          Pack<float, N>(__builtin_convertvector(t.cos.x, F))};
 }
 
 }  // namespace articula

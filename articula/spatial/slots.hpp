@@ -1,8 +1,8 @@
 // Slots: where the kernels keep their numbers, one slot a body, components side by side in blocks of lanes.
 //
-// For one state (S = double, float) the same component of eight neighbouring bodies lies together, so that a step
-// that needs no neighbour runs on a whole register of bodies at once (Wide<S>), and a sweep still walks body by body.
-// For packs of states the lanes are taken already, and slots are plain records.
+// For one state (S = double, float) the same component of eight neighbouring bodies lies together, so that a
+// step that needs no neighbour runs on a whole register of bodies at once (Wide<S>), and a sweep still walks
+// body by body. For packs of states the lanes are taken already, and slots are plain records.
 #pragma once
 
 #include <type_traits>
@@ -59,43 +59,60 @@ ARTICULA_INLINE S* slot(S* data, int index, int components) {
     return data + long(unsigned(index) / block) * (block * components) + unsigned(index) % block;
 }
 
-/// A struct T of scalars (all of one type) gathered from components `step` apart.
+/// Calls f(number, index) for the numbers of a Vec3, Mat3, Sym3, Spatial, Inertia, ArticulatedInertia or
+/// scalar, in order of declaration. (Copying through an array instead keeps g++ from holding packs in
+/// registers.)
+template <class T, class F>
+ARTICULA_INLINE int each_number(T& t, F&& f, int i = 0) {
+  if constexpr (requires { t.zx; }) {
+    f(t.xx, i), f(t.xy, i + 1), f(t.xz, i + 2), f(t.yx, i + 3), f(t.yy, i + 4), f(t.yz, i + 5),
+        f(t.zx, i + 6);
+    f(t.zy, i + 7), f(t.zz, i + 8);
+    return i + 9;
+  } else if constexpr (requires { t.yz; }) {
+    f(t.xx, i), f(t.yy, i + 1), f(t.zz, i + 2), f(t.xy, i + 3), f(t.xz, i + 4), f(t.yz, i + 5);
+    return i + 6;
+  } else if constexpr (requires { t.y; }) {
+    f(t.x, i), f(t.y, i + 1), f(t.z, i + 2);
+    return i + 3;
+  } else if constexpr (requires { t.w, t.v; }) {
+    return each_number(t.v, f, each_number(t.w, f, i));
+  } else if constexpr (requires { t.mp; }) {
+    f(t.m, i);
+    return each_number(t.J, f, each_number(t.mp, f, i + 1));
+  } else if constexpr (requires { t.J, t.B, t.C; }) {
+    return each_number(t.C, f, each_number(t.B, f, each_number(t.J, f, i)));
+  } else {
+    f(t, i);
+    return i + 1;
+  }
+}
+
+/// A T of scalars from components `step` apart, and back.
 template <int step, class T, class S>
 ARTICULA_INLINE T gather(const S* p) {
-  constexpr int n = sizeof(T) / sizeof(S);
-  S numbers[n];
-#pragma GCC unroll 32
-  for (int i = 0; i < n; ++i) numbers[i] = p[i * step];
   T t;
-  __builtin_memcpy(&t, numbers, sizeof(T));
+  each_number(
+      t, [&](auto& number, int i) __attribute__((always_inline)) { number = p[i * step]; });
   return t;
 }
 template <int step, class T, class S>
 ARTICULA_INLINE void scatter(const T& t, S* p) {
-  constexpr int n = sizeof(T) / sizeof(S);
-  S numbers[n];
-  __builtin_memcpy(numbers, &t, sizeof(T));
-#pragma GCC unroll 32
-  for (int i = 0; i < n; ++i) p[i * step] = numbers[i];
+  each_number(
+      t, [&](const auto& number, int i) __attribute__((always_inline)) { p[i * step] = number; });
 }
 /// The same for a T of packs: lanes are neighbouring slots.
 template <int step, class T, class W, class S>
 ARTICULA_INLINE T gather_wide(const S* p) {
-  constexpr int n = sizeof(T) / sizeof(W);
-  W numbers[n];
-#pragma GCC unroll 32
-  for (int i = 0; i < n; ++i) numbers[i] = W::load(p + i * step);
   T t;
-  __builtin_memcpy(&t, numbers, sizeof(T));
+  each_number(
+      t, [&](W & number, int i) __attribute__((always_inline)) { number = W::load(p + i * step); });
   return t;
 }
 template <int step, class W, class T, class S>
 ARTICULA_INLINE void scatter_wide(const T& t, S* p) {
-  constexpr int n = sizeof(T) / sizeof(W);
-  W numbers[n];
-  __builtin_memcpy(numbers, &t, sizeof(T));
-#pragma GCC unroll 32
-  for (int i = 0; i < n; ++i) numbers[i].store(p + i * step);
+  each_number(
+      t, [&](const W& number, int i) __attribute__((always_inline)) { number.store(p + i * step); });
 }
 
 }  // namespace articula

@@ -51,7 +51,8 @@ struct SmallFactor {
 
 /// out = U D^-1, for N spatial columns.
 template <class S, int N>
-ARTICULA_INLINE void solve_columns(const SmallFactor<S, N>& factor, const Spatial<S> (&U)[N], Spatial<S> (&out)[N]) {
+ARTICULA_INLINE void solve_columns(const SmallFactor<S, N>& factor, const Spatial<S> (&U)[N],
+                                   Spatial<S> (&out)[N]) {
   S rows[6][N], numbers[6];
 #pragma GCC unroll 6
   for (int i = 0; i < N; ++i) {

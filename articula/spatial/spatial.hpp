@@ -1,7 +1,7 @@
 // Spatial (6-dimensional) vectors, rotation before translation, and phi, which carries them between points.
 //
-// Everything is in world axes. phi(a, b) = [[Id, l~], [0, Id]] with l from a to b carries a force at b to a; its
-// adjoint carries a velocity at a to b (JPL88 2.3). Only l is stored.
+// Everything is in world axes. phi(a, b) = [[Id, l~], [0, Id]] with l from a to b carries a force at b to a;
+// its adjoint carries a velocity at a to b (JPL88 2.3). Only l is stored.
 #pragma once
 
 #include "articula/spatial/vec3.hpp"
@@ -46,12 +46,14 @@ ARTICULA_INLINE auto dot(const Spatial<A>& a, const Spatial<B>& b) {
 
 /// X x Y on motions: [[w~, 0], [v~, w~]].
 template <class A, class B>
-ARTICULA_INLINE auto cross_motion(const Spatial<A>& X, const Spatial<B>& Y) -> Spatial<decltype(X.w.x * Y.w.x)> {
+ARTICULA_INLINE auto cross_motion(const Spatial<A>& X, const Spatial<B>& Y)
+    -> Spatial<decltype(X.w.x * Y.w.x)> {
   return {cross(X.w, Y.w), cross(X.v, Y.w) + cross(X.w, Y.v)};
 }
 /// X x* f on forces, LIN's S[X] f: [[w~, v~], [0, w~]].
 template <class A, class B>
-ARTICULA_INLINE auto cross_force(const Spatial<A>& X, const Spatial<B>& f) -> Spatial<decltype(X.w.x * f.w.x)> {
+ARTICULA_INLINE auto cross_force(const Spatial<A>& X, const Spatial<B>& f)
+    -> Spatial<decltype(X.w.x * f.w.x)> {
   return {cross(X.w, f.w) + cross(X.v, f.v), cross(X.w, f.v)};
 }
 
@@ -73,7 +75,8 @@ ARTICULA_INLINE auto operator*(const Phi<A>& phi, const Spatial<B>& f) -> Spatia
   return {f.w + cross(phi.l, f.v), f.v};
 }
 template <class A, class B>
-ARTICULA_INLINE auto operator*(const PhiStar<A>& phi, const Spatial<B>& x) -> Spatial<decltype(phi.l.x * x.w.x)> {
+ARTICULA_INLINE auto operator*(const PhiStar<A>& phi, const Spatial<B>& x)
+    -> Spatial<decltype(phi.l.x * x.w.x)> {
   return {x.w, x.v + cross(x.w, phi.l)};
 }
 

@@ -1,0 +1,48 @@
+# The two commands are `make demo` and `make test`; both install what is missing (Debian), build and run.
+BUILD ?= build
+JOBS ?= $(shell nproc)
+
+.PHONY: all setup build demo test bench sanitize fuzz check format clean
+all: build
+
+setup:
+	@tools/setup.sh
+
+$(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
+	@cmake --preset release -B $(BUILD) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@mv $(BUILD).log $(BUILD)/configure.log
+
+build: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD) -j $(JOBS)
+
+demo: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD) -j $(JOBS) --target articula_program
+	@tools/demo.sh $(BUILD)/articula
+
+test: build
+	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
+
+bench: build
+	@$(BUILD)/dynamics_bench
+
+# Address, undefined behaviour and thread sanitizers over the same tests.
+sanitize: setup
+	@for p in asan tsan; do \
+	  cmake --preset $$p > /dev/null && cmake --build build-$$p -j $(JOBS) --target articula_tests && \
+	  ctest --test-dir build-$$p -j $(JOBS) --output-on-failure --no-tests=error -LE slow || exit 1; done
+
+# A million fuzzed URDF files under the sanitizers.
+FUZZ_RUNS ?= 1000000
+fuzz: setup
+	@cmake --preset asan > /dev/null && cmake --build build-asan -j $(JOBS) --target fuzz_urdf
+	@build-asan/fuzz_urdf $(FUZZ_RUNS) 1 models/*.urdf
+
+check:
+	@tools/check_format.sh
+	@python3 tools/check_layers.py
+
+format:
+	@git ls-files '*.hpp' '*.cpp' | xargs clang-format -i
+
+clean:
+	rm -rf build build-asan build-tsan build-debug demo

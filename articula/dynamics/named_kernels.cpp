@@ -1,0 +1,68 @@
+// Compiled once for each instruction set: see dynamics_kernels.cpp.
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // `carried` is read only after a child has written it
+#endif
+#include "articula/dynamics/named_kernels.hpp"
+
+#include "articula/dynamics/bias_terms_text.hpp"
+#include "articula/dynamics/coriolis_text.hpp"
+#include "articula/dynamics/fd1_to_fd4_text.hpp"
+#include "articula/dynamics/omega_text.hpp"
+#include "articula/dynamics/sweeps_text.hpp"
+
+namespace articula::ARTICULA_ISA {
+
+using S = double;
+
+template <S (*fd)(const Tree<S>&, const S*, const S*, const S*, const S*, const KernelMemory<S>&,
+                  const NamedMemory<S>&, S*)>
+S named(const Tree<S>& tree, const S* q, const S* v, const S* T, const S* wrenches, const KernelMemory<S>& m,
+        const NamedScratch& n, S* a) {
+  return fd(tree, q, v, T, wrenches, m, {n.T, n.a, n.b, n.P, n.alpha}, a);
+}
+
+static void coriolis(const Tree<S>& tree, const S* q, const S* v, const KernelMemory<S>& m,
+                     const CoriolisScratch& n, S* C) {
+  coriolis_matrix<S>(tree, q, v, m, {n.o, n.V, n.R, n.Rr, n.Hs, n.dHs}, C);
+}
+
+template <class S>
+void sweep(const Tree<S>& tree, const KernelMemory<S>& m, const Sweep<S>& s) {
+  if (s.outward)
+    sweep_outward(tree, m, s);
+  else
+    sweep_inward(tree, m, s);
+}
+
+static void place(const Tree<S>& tree, const S* q, const S* v, const KernelMemory<S>& m, S* a, S* b) {
+  const S* const none = nullptr;
+  place_joints(tree, q, m.x);
+  if (v)
+    move_outward<Upto::velocities>(tree, v, none, m.x);
+  else
+    move_outward<Upto::positions>(tree, none, none, m.x);
+  turn_inertias<false>(tree, m.x);
+  if (v) bias_terms(tree, v, m.x, a, b);
+}
+
+static S articulate_all(const Tree<S>& tree, const KernelMemory<S>& m, S* P) {
+  return articulate<false, true>(
+      tree, m, static_cast<const S*>(nullptr),
+      [&](int k, const ArticulatedInertia<S>& Pk)
+          __attribute__((always_inline)) { scatter<1>(Pk, P + 21 * k); });
+}
+
+const NamedKernels& named_kernels() {
+  static constexpr NamedKernels table{{sweep<double>, omegas<double>, solve_columns<double>},
+                                      {sweep<float>, omegas<float>, solve_columns<float>},
+                                      {named<forward_dynamics_fd1<S>>, named<forward_dynamics_fd2<S>>,
+                                       named<forward_dynamics_fd3<S>>, named<forward_dynamics_fd4<S>>},
+                                      coriolis,
+                                      place,
+                                      articulate_all,
+                                      gains<S>,
+                                      composites<S>};
+  return table;
+}
+
+}  // namespace articula::ARTICULA_ISA

@@ -1,0 +1,329 @@
+// articula eval: numbers at given states.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "articula/dynamics/forward_dynamics.hpp"
+#include "articula/dynamics/inverse_dynamics.hpp"
+#include "articula/dynamics/kinematics.hpp"
+#include "articula/dynamics/mass_factor.hpp"
+#include "articula/dynamics/mass_matrix.hpp"
+#include "cli/model_source.hpp"
+#include "cli/output.hpp"
+#include "cli/progress.hpp"
+#include "cli/states.hpp"
+
+namespace articula::cli {
+
+namespace {
+
+/// A model at one state after another, with workspaces made when first asked for.
+class Evaluation {
+ public:
+  Evaluation(const Model& model, int frame) : model(model), frame(frame) {}
+
+  void start(const State& next) {
+    state_ = &next;
+    kinematics_current_ = false;
+  }
+  const std::vector<double>& operator[](Input input) const { return (*state_)[input]; }
+
+  /// At the state's q, and v if it has one.
+  Kinematics<>& kinematics() {
+    auto& work = made(kinematics_);
+    if (!kinematics_current_) {
+      const auto &q = (*this)[Input::q], &v = (*this)[Input::v];
+      v.size() == static_cast<std::size_t>(model.nv()) ? work.update(q, v) : work.update(q);
+      kinematics_current_ = true;
+    }
+    return work;
+  }
+  /// External forces as the algorithms take them; none: empty.
+  Wrenches<double> wrenches() {
+    if (state_->wrenches.empty()) return {};
+    body_wrenches(*state_, kinematics(), wrenches_);
+    return wrenches_;
+  }
+  InverseDynamics<>& inverse() { return made(inverse_); }
+  ForwardDynamics<>& forward() { return made(forward_); }
+  MassMatrix<>& mass_matrix() { return made(mass_matrix_); }
+  MassFactor<>& mass_factor() { return made(mass_factor_); }
+
+  const Model& model;
+  const int frame;
+
+ private:
+  template <class W>
+  W& made(std::unique_ptr<W>& work) {
+    if (!work) work = std::make_unique<W>(model);
+    return *work;
+  }
+  const State* state_ = nullptr;
+  bool kinematics_current_ = false;
+  std::vector<Spatial<double>> wrenches_;
+  std::unique_ptr<Kinematics<>> kinematics_;
+  std::unique_ptr<InverseDynamics<>> inverse_;
+  std::unique_ptr<ForwardDynamics<>> forward_;
+  std::unique_ptr<MassMatrix<>> mass_matrix_;
+  std::unique_ptr<MassFactor<>> mass_factor_;
+};
+
+// --- numbers as JSON
+// ------------------------------------------------------------------------------------------------
+Json to_json(const Vec3<double>& a) { return Json{a.x, a.y, a.z}; }
+Json to_json(const Spatial<double>& a) { return Json{a.w.x, a.w.y, a.w.z, a.v.x, a.v.y, a.v.z}; }
+Json to_json(const Mat3<double>& m) {
+  return Json{{m.xx, m.xy, m.xz}, {m.yx, m.yy, m.yz}, {m.zx, m.zy, m.zz}};
+}
+Json rows(const std::vector<double>& matrix, int count) {
+  Json out = Json::array();
+  const std::size_t columns = matrix.size() / count;
+  for (int i = 0; i < count; ++i)
+    out.push_back(std::vector<double>(matrix.begin() + i * columns, matrix.begin() + (i + 1) * columns));
+  return out;
+}
+
+/// A vector of nv numbers, or a matrix of rows x nv, that `f` fills.
+template <class F>
+Json vector_of(Evaluation& at, F&& f) {
+  std::vector<double> x(at.model.nv());
+  f(x);
+  return x;
+}
+template <class F>
+Json matrix_of(Evaluation& at, int count, F&& f) {
+  std::vector<double> x(static_cast<std::size_t>(count) * at.model.nv());
+  f(x);
+  return count == 0 ? Json::array() : rows(x, count);
+}
+
+// --- the quantities: one entry each
+// ---------------------------------------------------------------------------------
+struct Quantity {
+  const char* name;
+  std::vector<Input> uses;
+  bool frame;
+  const char* value;
+  Json (*compute)(Evaluation&);
+};
+constexpr Input q = Input::q, v = Input::v, a = Input::a, tau = Input::tau;
+constexpr bool of_frame = true, of_model = false;
+
+const std::vector<Quantity>& quantities() {
+  using At = Evaluation;
+  static const std::vector<Quantity> all{
+      {"inverse_dynamics",
+       {q, v, a},
+       of_model,
+       "tau = M a + C v + g, less external forces",
+       [](At& at) -> Json {
+         return vector_of(
+             at, [&](auto& x) { inverse_dynamics(at.inverse(), at[q], at[v], at[a], x, at.wrenches()); });
+       }},
+      {"forward_dynamics",
+       {q, v, tau},
+       of_model,
+       "a that tau and external forces cause",
+       [](At& at) -> Json {
+         return vector_of(
+             at, [&](auto& x) { forward_dynamics(at.forward(), at[q], at[v], at[tau], x, at.wrenches()); });
+       }},
+      {"mass_matrix",
+       {q},
+       of_model,
+       "M, nv x nv",
+       [](At& at) -> Json {
+         return matrix_of(at, at.model.nv(), [&](auto& x) { mass_matrix(at.mass_matrix(), at[q], x); });
+       }},
+      {"inverse_mass_matrix",
+       {q},
+       of_model,
+       "M^-1, nv x nv",
+       [](At& at) -> Json {
+         return matrix_of(at, at.model.nv(),
+                          [&](auto& x) { inverse_mass_matrix(at.mass_factor(), at[q], x); });
+       }},
+      {"bias_forces",
+       {q, v},
+       of_model,
+       "C v + g",
+       [](At& at) -> Json {
+         return vector_of(at, [&](auto& x) { bias_forces(at.inverse(), at[q], at[v], x); });
+       }},
+      {"gravity_forces",
+       {q},
+       of_model,
+       "g, the forces that hold the model still",
+       [](At& at) -> Json {
+         return vector_of(at, [&](auto& x) { gravity_forces(at.inverse(), at[q], x); });
+       }},
+      {"kinetic_energy",
+       {q, v},
+       of_model,
+       "joules, rotors (armature) included",
+       [](At& at) -> Json { return at.kinematics().totals().kinetic; }},
+      {"potential_energy",
+       {q},
+       of_model,
+       "joules, zero at the world origin",
+       [](At& at) -> Json { return at.kinematics().totals().potential; }},
+      {"center_of_mass",
+       {q},
+       of_model,
+       "of the moving bodies, world axes",
+       [](At& at) { return to_json(at.kinematics().totals().center_of_mass); }},
+      {"momentum",
+       {q, v},
+       of_model,
+       "(angular, linear) about the centre of mass, world axes",
+       [](At& at) { return to_json(at.kinematics().totals().momentum); }},
+      {"centroidal_map",
+       {q},
+       of_model,
+       "6 x nv: momentum = map v",
+       [](At& at) -> Json {
+         return matrix_of(at, 6, [&](auto& x) { centroidal_map(at.mass_matrix(), at[q], x); });
+       }},
+      {"pose",
+       {q},
+       of_frame,
+       "{\"rotation\": 3x3, \"position\": 3} in the world",
+       [](At& at) {
+         const auto pose = at.kinematics().pose(at.frame);
+         return Json{{"rotation", to_json(pose.rotation)}, {"position", to_json(pose.position)}};
+       }},
+      {"frame_velocity",
+       {q, v},
+       of_frame,
+       "(w, v) of the frame's origin, world axes",
+       [](At& at) { return to_json(at.kinematics().velocity(at.frame)); }},
+      {"jacobian",
+       {q},
+       of_frame,
+       "6 x nv: frame_velocity = jacobian v",
+       [](At& at) -> Json {
+         return matrix_of(at, 6, [&](auto& x) { at.kinematics().jacobian(at.frame, x); });
+       }},
+      {"jacobian_dot_v",
+       {q, v},
+       of_frame,
+       "d/dt (jacobian v) at a = 0",
+       [](At& at) { return to_json(at.kinematics().acceleration(at.frame)); }},
+  };
+  return all;
+}
+
+std::vector<const Quantity*> chosen(const std::vector<std::string>& names) {
+  std::vector<const Quantity*> out;
+  for (const auto& name : names) {
+    const auto it =
+        std::find_if(quantities().begin(), quantities().end(), [&](auto& k) { return name == k.name; });
+    if (it == quantities().end()) {
+      std::string known;
+      for (const auto& k : quantities()) known += std::string(known.empty() ? "" : ", ") + k.name;
+      throw InputError(fmt::format("unknown quantity '{}'; known: {}", name, known));
+    }
+    if (std::find(out.begin(), out.end(), &*it) == out.end()) out.push_back(&*it);
+  }
+  return out;
+}
+
+std::string help_on_quantities() {
+  std::string text = "Quantities, what they use of a state, and their value:\n";
+  for (const auto& k : quantities()) {
+    std::string uses;
+    for (const Input input : k.uses)
+      uses += std::string(uses.empty() ? "" : " ") + std::string(name_of(input));
+    if (k.frame) uses += " --frame";
+    text += fmt::format("  {:<20} {:<12} {}\n", k.name, uses, k.value);
+  }
+  return text +
+         "\nStates are JSON: {\"states\": [{\"q\": [..], \"v\": [..], \"a\": [..], \"tau\": [..]}, ..]}, or "
+         "one such state.\n"
+         "Vectors that no quantity uses may be left out. \"wrenches\": {\"LINK\": [moment(3), force(3)]} in "
+         "a state adds\n"
+         "external forces, world axes at the link's origin, to inverse_dynamics and forward_dynamics.\n\n"
+         "Example:\n"
+         "  echo '{\"q\": [0.3, -0.5], \"v\": [0, 0], \"tau\": [0, 0]}' | articula eval double_pendulum "
+         "forward_dynamics\n";
+}
+
+bool all_finite(const Json& value) {
+  if (value.is_number_float()) return std::isfinite(value.get<double>());
+  return !value.is_structured() || std::all_of(value.begin(), value.end(), all_finite);
+}
+
+struct EvalOptions {
+  ModelOptions model;
+  std::vector<std::string> quantities;
+  std::string frame, states = "-", out = "-";
+};
+
+Json result_of(const std::vector<const Quantity*>& wanted, Evaluation& at, std::size_t index) {
+  Json result = Json::object();
+  for (const Quantity* k : wanted) {
+    try {
+      result[k->name] = k->compute(at);
+    } catch (const SingularError& error) {
+      throw ComputationError(fmt::format("state {}: {}", index, error.what()));
+    }
+    if (!all_finite(result[k->name]))
+      throw ComputationError(
+          fmt::format("state {}: {} is not finite; are the state's numbers too large?", index, k->name));
+  }
+  return result;
+}
+
+ExitCode run(const EvalOptions& options) {
+  const auto wanted = chosen(options.quantities);
+  if (options.model.source == "-" && options.states == "-")
+    throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
+  Needs needs;
+  for (const Quantity* k : wanted) {
+    if (k->frame && options.frame.empty()) throw InputError(fmt::format("{} needs --frame LINK", k->name));
+    for (const Input input : k->uses)
+      if (auto& needed_by = needs[static_cast<int>(input)]; needed_by.empty()) needed_by = k->name;
+  }
+  const Model model = load_model(options.model);
+  const int frame = options.frame.empty() ? -1 : model.frame(options.frame);
+  Output out(options.out);
+  const auto states = read_states(options.states, model, needs);
+
+  std::string text = "{\n \"model\": ";
+  append(describe_model(model), 1, text);
+  text += ",\n \"results\": [";
+  Evaluation at(model, frame);
+  Progress progress("eval", states.size());
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    at.start(states[i]);
+    text += i ? ",\n  " : "\n  ";
+    append(result_of(wanted, at, i), 2, text);
+    progress.at(i + 1);
+  }
+  text += states.empty() ? "]\n}\n" : "\n ]\n}\n";
+  out.write(text);
+  out.finish();
+  return done;
+}
+
+}  // namespace
+
+Subcommand add_eval(CLI::App& program) {
+  auto options = std::make_shared<EvalOptions>();
+  CLI::App& app = *program.add_subcommand("eval", "Numbers at given states, as JSON");
+  options->model.add_to(app);
+  app.add_option("QUANTITY", options->quantities, "One or more of the quantities below")
+      ->required()
+      ->type_name("");
+  app.add_option("--frame", options->frame, "The link or frame of pose, jacobian, ..")->type_name("LINK");
+  app.add_option("--states", options->states, "File of states (default: - for stdin)")->type_name("FILE");
+  add_out_option(app, options->out);
+  app.footer(help_on_quantities());
+  return {&app, [options] { return run(*options); }};
+}
+
+}  // namespace articula::cli

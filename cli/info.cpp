@@ -1,0 +1,278 @@
+// articula info: the tree of a model, its joints, freedoms, mass and frames.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <unordered_map>
+
+#include "cli/model_source.hpp"
+#include "cli/output.hpp"
+
+namespace articula::cli {
+
+namespace {
+
+struct InfoOptions {
+  ModelOptions model;
+  std::string out = "-";
+  bool json = false;
+};
+
+// --- the tree as a table
+// --------------------------------------------------------------------------------------------
+enum Column {
+  link_,
+  joint_,
+  type_,
+  q_,
+  v_,
+  axis_,
+  lower_,
+  upper_,
+  velocity_,
+  effort_,
+  damping_,
+  friction_,
+  armature_,
+  mass_,
+  follows_,
+  columns
+};
+constexpr const char* headings[columns] = {"link",    "joint",    "type",     "q",        "v",
+                                           "axis",    "lower",    "upper",    "velocity", "effort",
+                                           "damping", "friction", "armature", "mass",     "follows"};
+using Row = std::array<std::string, columns>;
+
+bool is_text(int column) { return column <= type_ || column == axis_ || column == follows_; }
+std::string number(double x) { return fmt::format("{:.6g}", x); }
+std::string number_if(bool shown, double x) { return shown ? number(x) : ""; }
+std::string span_of(int first, int count) {
+  return count == 0   ? ""
+         : count == 1 ? fmt::format("{}", first)
+                      : fmt::format("{}-{}", first, first + count - 1);
+}
+bool has_axis(JointKind kind) {
+  return kind != JointKind::fixed && kind != JointKind::spherical && kind != JointKind::free;
+}
+
+void fill_joint(Row& row, const Joint& joint, const Model& model) {
+  row[joint_] = joint.name;
+  row[type_] = name_of(joint.kind);
+  row[q_] = span_of(joint.q_index, joint.nq);
+  row[v_] = span_of(joint.v_index, joint.nv);
+  if (has_axis(joint.kind))
+    row[axis_] = fmt::format("{:.4g} {:.4g} {:.4g}", joint.axis.x, joint.axis.y, joint.axis.z);
+  if (joint.kind == JointKind::helical) row[axis_] += fmt::format(" pitch {:.6g}", joint.pitch);
+  row[lower_] = number_if(std::isfinite(joint.limits.lower), joint.limits.lower);
+  row[upper_] = number_if(std::isfinite(joint.limits.upper), joint.limits.upper);
+  row[velocity_] = number_if(std::isfinite(joint.limits.velocity), joint.limits.velocity);
+  row[effort_] = number_if(std::isfinite(joint.limits.effort), joint.limits.effort);
+  row[damping_] = number_if(joint.damping != 0, joint.damping);
+  row[friction_] = number_if(joint.friction != 0, joint.friction);
+  row[armature_] = number_if(joint.armature != 0, joint.armature);
+  if (joint.mimics >= 0)
+    row[follows_] = fmt::format("{:.6g} * {} {} {:.6g}", joint.multiplier, model.joints()[joint.mimics].name,
+                                joint.offset < 0 ? '-' : '+', std::abs(joint.offset));
+}
+
+/// One row a link, depth first. A branch is indented only where the tree forks, so that long chains stay
+/// narrow.
+class Tree {
+ public:
+  explicit Tree(const Model& model) : model_(model), spec_(model.spec()) {
+    for (std::size_t i = 0; i < spec_.links.size(); ++i) link_index_.emplace(spec_.links[i].name, i);
+    for (std::size_t j = 0; j < model.joints().size(); ++j) moving_.emplace(model.joints()[j].name, j);
+    children_.resize(spec_.links.size());
+    std::vector<bool> has_parent(spec_.links.size());
+    for (const auto& joint : spec_.joints) {
+      const auto parent = link_index_.find(joint.parent);
+      (parent == link_index_.end() ? on_world_ : children_[parent->second]).push_back(&joint);
+      has_parent[link_index_.at(joint.child)] = true;
+    }
+    for (std::size_t i = 0; i < spec_.links.size(); ++i)
+      if (!has_parent[i]) roots_.push_back(i);
+  }
+
+  std::vector<Row> rows() {
+    std::size_t free_joint = 0;
+    for (const std::size_t root : roots_) {
+      Row row;
+      row[link_] = spec_.links[root].name;
+      row[mass_] = number(spec_.links[root].mass.mass);
+      if (model_.base() == Base::free)
+        fill_joint(row, model_.joints()[free_joint++], model_);
+      else
+        row[type_] = "world";
+      rows_.push_back(std::move(row));
+      grow(children_[root], "");
+    }
+    grow(on_world_, "");
+    return std::move(rows_);
+  }
+
+ private:
+  struct Pending {
+    const JointSpec* joint;
+    std::string at, below;
+  };
+  void push(std::vector<Pending>& stack, const std::vector<const JointSpec*>& joints,
+            const std::string& below) {
+    constexpr std::size_t deepest = 60;
+    if (joints.size() == 1) return stack.push_back({joints[0], below, below});
+    for (std::size_t i = joints.size(); i-- > 0;) {
+      const bool last = i + 1 == joints.size();
+      stack.push_back(
+          {joints[i], below + "+- ", below.size() > deepest ? below : below + (last ? "   " : "|  ")});
+    }
+  }
+  void grow(const std::vector<const JointSpec*>& joints, const std::string& below) {
+    std::vector<Pending> stack;
+    push(stack, joints, below);
+    while (!stack.empty()) {
+      const Pending next = std::move(stack.back());
+      stack.pop_back();
+      const std::size_t link = link_index_.at(next.joint->child);
+      Row row;
+      if (const auto moving = moving_.find(next.joint->name); moving != moving_.end()) {
+        fill_joint(row, model_.joints()[moving->second], model_);
+      } else {
+        row[joint_] = next.joint->name;
+        row[type_] = name_of(next.joint->kind);
+      }
+      row[link_] = next.at + next.joint->child;
+      row[mass_] = number(spec_.links[link].mass.mass);
+      rows_.push_back(std::move(row));
+      push(stack, children_[link], next.below);
+    }
+  }
+
+  const Model& model_;
+  const ModelSpec& spec_;
+  std::unordered_map<std::string_view, std::size_t> link_index_, moving_;
+  std::vector<std::vector<const JointSpec*>> children_;
+  std::vector<const JointSpec*> on_world_;
+  std::vector<std::size_t> roots_;
+  std::vector<Row> rows_;
+};
+
+/// Columns in which nothing stands are left out.
+std::string table(const std::vector<Row>& rows) {
+  std::array<std::size_t, columns> width{};
+  for (const auto& row : rows)
+    for (int c = 0; c < columns; ++c) width[c] = std::max(width[c], row[c].size());
+  for (int c = 0; c < columns; ++c)
+    if (width[c]) width[c] = std::max(width[c], std::string_view(headings[c]).size());
+  std::string text;
+  const auto put = [&](const auto& row) {
+    std::string line;
+    for (int c = 0; c < columns; ++c) {
+      if (width[c] == 0) continue;
+      line +=
+          is_text(c) ? fmt::format("{:<{}}  ", row[c], width[c]) : fmt::format("{:>{}}  ", row[c], width[c]);
+    }
+    text += line.substr(0, line.find_last_not_of(' ') + 1) + "\n";
+  };
+  put(headings);
+  for (const auto& row : rows) put(row);
+  return text;
+}
+
+std::string as_text(const Model& model, std::size_t suspicions) {
+  const ModelSpec& spec = model.spec();
+  const auto g = model.gravity();
+  std::string text = fmt::format("model {}: {} links, {} joints that move, {} frames\n", model.name(),
+                                 spec.links.size(), model.joints().size(), model.frames().size());
+  text += fmt::format(
+      "nq {}, nv {}, mass that moves {:.6g} kg, {} base, gravity {:.6g} {:.6g} {:.6g} m/s^2\n", model.nq(),
+      model.nv(), model.mass(), model.base() == Base::free ? "free" : "fixed", g.x, g.y, g.z);
+  if (suspicions > 0)
+    text += fmt::format("articula check finds {} warning{}\n", suspicions, suspicions == 1 ? "" : "s");
+  text += "\n" + table(Tree(model).rows());
+  if (!spec.frames.empty()) {
+    text += "\nframes beside those of the links\n";
+    for (const auto& f : spec.frames)
+      text += fmt::format("{} on {} at {:.6g} {:.6g} {:.6g}\n", f.name, f.link, f.placement.p.x,
+                          f.placement.p.y, f.placement.p.z);
+  }
+  return text;
+}
+
+// --- the same as JSON
+// -----------------------------------------------------------------------------------------------
+Json finite(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
+Json list(const Vec3<double>& a) { return Json::array({a.x, a.y, a.z}); }
+Json list(const Mat3<double>& m) {
+  return Json::array({{m.xx, m.xy, m.xz}, {m.yx, m.yy, m.yz}, {m.zx, m.zy, m.zz}});
+}
+
+Json as_json(const Model& model) {
+  const ModelSpec& spec = model.spec();
+  Json out{{"model", describe_model(model)}};
+  std::unordered_map<std::string_view, const JointSpec*> specs;
+  for (const auto& joint : spec.joints) specs.emplace(joint.name, &joint);
+  for (std::size_t j = 0; j < model.joints().size(); ++j) {
+    const Joint& joint = model.joints()[j];
+    Json& entry = out["model"]["joints"][j];
+    const auto from = specs.find(joint.name);
+    entry["parent"] = from == specs.end() ? std::string(world) : from->second->parent;
+    entry["child"] = model.bodies()[joint.body].name;
+    if (has_axis(joint.kind)) entry["axis"] = list(joint.axis);
+    if (joint.kind == JointKind::helical) entry["pitch"] = joint.pitch;
+    entry["limits"] = {{"lower", finite(joint.limits.lower)},
+                       {"upper", finite(joint.limits.upper)},
+                       {"velocity", finite(joint.limits.velocity)},
+                       {"effort", finite(joint.limits.effort)}};
+    entry["damping"] = joint.damping;
+    entry["friction"] = joint.friction;
+    entry["armature"] = joint.armature;
+  }
+  out["base"] = model.base() == Base::free ? "free" : "fixed";
+  out["gravity"] = list(model.gravity());
+  out["links"] = Json::array();
+  for (const auto& link : spec.links)
+    out["links"].push_back({{"name", link.name},
+                            {"mass", link.mass.mass},
+                            {"center_of_mass", list(link.mass.center_of_mass)},
+                            {"inertia", list(full(link.mass.inertia))}});
+  out["frames"] = Json::array();
+  for (const auto& frame : model.frames())
+    out["frames"].push_back({{"name", frame.name},
+                             {"body", frame.body < 0 ? std::string(world) : model.bodies()[frame.body].name},
+                             {"rotation", list(frame.placement.R)},
+                             {"position", list(frame.placement.p)}});
+  return out;
+}
+
+ExitCode run(const InfoOptions& options) {
+  std::size_t suspicions = 0;
+  const Model model = load_model(options.model, &suspicions);
+  Output out(options.out);
+  std::string text;
+  if (options.json) {
+    append(as_json(model), 0, text);
+    text += "\n";
+  } else {
+    text = as_text(model, suspicions);
+  }
+  out.write(text);
+  out.finish();
+  return done;
+}
+
+}  // namespace
+
+Subcommand add_info(CLI::App& program) {
+  auto options = std::make_shared<InfoOptions>();
+  CLI::App& app = *program.add_subcommand("info", "Tree, joints, freedoms, mass and frames of a model");
+  options->model.add_to(app);
+  app.add_flag("--json", options->json, "Print JSON");
+  add_out_option(app, options->out);
+  app.footer(
+      "Columns q and v give the joint's places in the vectors; limits, damping, friction and armature are in "
+      "SI\n"
+      "units and shown where the model has them.\n\nExample:\n  articula info hand\n");
+  return {&app, [options] { return run(*options); }};
+}
+
+}  // namespace articula::cli

@@ -1,0 +1,12 @@
+// Input files, read whole.
+#pragma once
+
+#include <string>
+
+namespace articula::cli {
+
+/// The content of a file, or of stdin for `-`. `what` names it in the InputError that is thrown if it cannot
+/// be read.
+std::string read_all(const std::string& path, const std::string& what);
+
+}  // namespace articula::cli

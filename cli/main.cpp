@@ -1,0 +1,109 @@
+// The articula program. Exit codes: 0 done, 1 the computation could not be done, 2 the command line or an
+// input file is wrong; every error is one line on stderr.
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstdio>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "articula/error.hpp"
+#include "cli/subcommand.hpp"
+
+namespace articula::cli {
+namespace {
+
+/// A closed stdin, stdout or stderr must not become the next file that is opened. Reads find the end, writes
+/// fail.
+void occupy_standard_streams() {
+  for (int fd = 0; fd <= 2; ++fd)
+    while (fcntl(fd, F_GETFD) < 0)
+      if (open("/dev/null", O_RDONLY) < 0) break;
+}
+
+ExitCode complain(ExitCode code, std::string_view message) {
+  std::string line(message);
+  for (char& c : line)
+    if (c == '\n' || c == '\r') c = ' ';
+  fmt::print(stderr, "articula: {}\n", line);
+  return code;
+}
+
+std::string unknown_subcommand(std::string_view given, const std::vector<Subcommand>& all) {
+  std::string known;
+  for (const auto& s : all) known += (known.empty() ? "" : ", ") + s.app->get_name();
+  return fmt::format("unknown subcommand '{}'; known: {} (see articula --help)", given, known);
+}
+
+/// CLI11 takes -.5 for an option.
+std::vector<std::string> arguments(int argc, char** argv) {
+  std::vector<std::string> out(argv + 1, argv + argc);
+  for (auto& arg : out)
+    if (arg.size() > 2 && arg[0] == '-' && arg[1] == '.' && std::isdigit(static_cast<unsigned char>(arg[2])))
+      arg.insert(1, "0");
+  std::reverse(out.begin(), out.end());  // as CLI11 wants a list
+  return out;
+}
+
+ExitCode run(int argc, char** argv) {
+  CLI::App program("Articula: dynamics of jointed bodies by the spatial operator algebra.", "articula");
+  program.set_version_flag("--version", "articula " ARTICULA_VERSION, "Print the version and exit");
+  program.set_help_flag("-h,--help", "Print this help and exit");
+  program.require_subcommand(1);
+  program.footer(
+      "MODEL is a URDF file, chain:N[:SEED] (a built-in random chain) or the name of a shipped model.\n"
+      "Exit codes: 0 done, 1 the computation could not be done, 2 the command line or an input file is "
+      "wrong.\n\n"
+      "Example:\n  articula info quadruped --base free\n\nSee articula SUBCOMMAND --help.");
+  const std::vector<Subcommand> all{add_info(program), add_check(program), add_eval(program)};
+
+  if (argc > 1 && argv[1][0] != '-' &&
+      std::none_of(all.begin(), all.end(), [&](const auto& s) { return s.app->get_name() == argv[1]; }))
+    return complain(wrong_input, unknown_subcommand(argv[1], all));
+  const Subcommand* chosen = nullptr;
+  const auto find_chosen = [&] {
+    for (const auto& s : all)
+      if (s.app->parsed()) chosen = &s;
+  };
+  try {
+    program.parse(arguments(argc, argv));
+    find_chosen();
+  } catch (const CLI::Success& asked) {  // --help, --version
+    program.exit(asked);
+    return std::fflush(stdout) == 0 ? done : complain(impossible, "standard output cannot be written");
+  } catch (const CLI::ParseError& error) {
+    find_chosen();
+    const std::string name = chosen ? "articula " + chosen->app->get_name() : "articula";
+    return complain(wrong_input, fmt::format("{} (see {} --help)", error.what(), name));
+  }
+  return chosen->run();
+}
+
+ExitCode run_and_report(int argc, char** argv) {
+  try {
+    return run(argc, argv);
+  } catch (const InputError& error) {
+    return complain(wrong_input, error.what());
+  } catch (const ModelError& error) {
+    return complain(wrong_input, error.what());
+  } catch (const ArgumentError& error) {
+    return complain(wrong_input, error.what());
+  } catch (const std::bad_alloc&) {
+    return complain(impossible, "not enough memory");
+  } catch (const std::exception& error) {  // SingularError, ComputationError
+    return complain(impossible, error.what());
+  }
+}
+
+}  // namespace
+}  // namespace articula::cli
+
+int main(int argc, char** argv) {
+  articula::cli::occupy_standard_streams();
+  return articula::cli::run_and_report(argc, argv);
+}

@@ -1,0 +1,29 @@
+// MODEL on the command line: a URDF file, `-` (URDF on stdin), chain:N[:SEED], or the name of a shipped
+// model.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "articula/files/urdf.hpp"
+#include "articula/model/model.hpp"
+#include "cli/subcommand.hpp"
+
+namespace articula::cli {
+
+/// The options common to all subcommands that take a model.
+struct ModelOptions {
+  std::string source;
+  std::string base = "fixed";
+  std::vector<double> gravity{0, 0, -9.81};
+
+  void add_to(CLI::App& app);
+  BuildOptions build_options() const;
+};
+
+/// What the source says, before any model is built. Throws InputError or ModelError if it cannot be read.
+UrdfResult read_source(const std::string& source);
+/// `suspicions`, if given, receives the number of warnings.
+Model load_model(const ModelOptions& options, std::size_t* suspicions = nullptr);
+
+}  // namespace articula::cli

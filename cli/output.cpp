@@ -1,0 +1,143 @@
+#include "cli/output.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+#include <filesystem>
+
+namespace articula::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The file to remove if a signal ends the program; plain memory, for a handler may read nothing else.
+char doomed_file[4096];
+
+extern "C" void remove_and_end(int signal) {
+  if (doomed_file[0]) unlink(doomed_file);
+  std::signal(signal, SIG_DFL);
+  std::raise(signal);
+}
+
+void remove_on_signals(const std::string& path) {
+  if (path.size() >= sizeof doomed_file) return;
+  std::memcpy(doomed_file, path.c_str(), path.size() + 1);
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
+    if (std::signal(signal, remove_and_end) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup wants it
+}
+
+}  // namespace
+
+Output::Output(const std::string& path) : path_(path) {
+  if (path == "-") return;
+  if (path.empty()) throw InputError("--out: the file name is empty; expected a file, or - for stdout");
+  const auto refuse = [&] {
+    throw InputError(fmt::format("--out {}: cannot be written ({})", path, std::strerror(errno)));
+  };
+  struct stat existing {};
+  const bool exists = stat(path.c_str(), &existing) == 0;
+  if (exists && S_ISDIR(existing.st_mode)) throw InputError(fmt::format("--out {}: is a directory", path));
+  if (exists && !S_ISREG(existing.st_mode)) {  // a device or a pipe: nothing to rename
+    fd_ = open(path.c_str(), O_WRONLY);
+    if (fd_ < 0) refuse();
+    return;
+  }
+  std::error_code ignored;
+  if (exists && access(path.c_str(), W_OK) != 0) refuse();
+  if (const auto target = fs::canonical(path, ignored); exists && !ignored)
+    path_ = target.string();  // behind a link
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    temporary_ = fmt::format("{}.{}.{}.part", path_, getpid(), attempt);
+    fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (fd_ >= 0 || errno != EEXIST) break;
+  }
+  if (fd_ < 0) {
+    temporary_.clear();
+    refuse();
+  }
+  remove_on_signals(temporary_);
+  if (exists && fchmod(fd_, existing.st_mode & 07777) != 0) refuse();
+}
+
+Output::~Output() {
+  if (fd_ > 1) close(fd_);
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+  doomed_file[0] = 0;
+}
+
+void Output::write(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t n = ::write(fd_, text.data(), text.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0)
+      throw ComputationError(fmt::format("{} cannot be written ({})",
+                                         fd_ == 1 ? "standard output" : "--out " + path_,
+                                         std::strerror(errno)));
+    text.remove_prefix(static_cast<std::size_t>(n));
+  }
+}
+
+void Output::finish() {
+  if (fd_ <= 1) return;
+  const int fd = std::exchange(fd_, -1);
+  if (close(fd) != 0 || (!temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0))
+    throw ComputationError(fmt::format("--out {} cannot be written ({})", path_, std::strerror(errno)));
+  temporary_.clear();
+  doomed_file[0] = 0;
+}
+
+void add_out_option(CLI::App& app, std::string& out) {
+  app.add_option("--out", out, "Write to this file, whole or not at all (- for stdout)")->type_name("FILE");
+}
+
+void append(const Json& value, int indent, std::string& text) {
+  const auto plain = [](const Json& x) { return x.is_primitive(); };
+  if (!value.is_structured() || std::all_of(value.begin(), value.end(), plain)) {
+    if (!value.is_array()) {
+      if (!value.is_object()) return void(text += value.dump());
+      text += '{';
+      for (auto it = value.begin(); it != value.end(); ++it)
+        text += fmt::format("{}{}: {}", it == value.begin() ? "" : ", ", Json(it.key()).dump(),
+                            it.value().dump());
+      return void(text += '}');
+    }
+    text += '[';
+    for (std::size_t i = 0; i < value.size(); ++i) text += (i ? ", " : "") + value[i].dump();
+    return void(text += ']');
+  }
+  const std::string margin = "\n" + std::string(indent + 1, ' ');
+  text += value.is_array() ? '[' : '{';
+  for (auto it = value.begin(); it != value.end(); ++it) {
+    text += (it == value.begin() ? "" : ",") + margin;
+    if (value.is_object()) text += Json(it.key()).dump() + ": ";
+    append(*it, indent + 1, text);
+  }
+  text += "\n" + std::string(indent, ' ') + (value.is_array() ? ']' : '}');
+}
+
+Json describe_model(const Model& model) {
+  Json joints = Json::array();
+  for (const Joint& joint : model.joints()) {
+    Json entry{{"name", joint.name}, {"type", name_of(joint.kind)}, {"q_index", joint.q_index},
+               {"nq", joint.nq},     {"v_index", joint.v_index},    {"nv", joint.nv}};
+    if (joint.mimics >= 0)
+      entry["mimic"] = {{"joint", model.joints()[joint.mimics].name},
+                        {"multiplier", joint.multiplier},
+                        {"offset", joint.offset}};
+    joints.push_back(std::move(entry));
+  }
+  return {{"name", model.name()},
+          {"nq", model.nq()},
+          {"nv", model.nv()},
+          {"mass", model.mass()},
+          {"joints", joints}};
+}
+
+}  // namespace articula::cli

@@ -1,0 +1,193 @@
+#include "cli/states.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "articula/model/configuration.hpp"
+#include "cli/input.hpp"
+
+namespace articula::cli {
+
+namespace {
+
+using nlohmann::json;
+
+constexpr std::string_view input_names[input_count] = {"q", "v", "a", "tau"};
+constexpr const char* shape =
+    "expected {\"states\": [{\"q\": [..], \"v\": [..], ..}, ..]} or one such state; see articula eval --help";
+
+std::string text_of(const std::string& path) {
+  if (path == "-" && isatty(STDIN_FILENO))
+    fmt::print(stderr, "articula: reading states from the terminal, Ctrl-D ends them\n");
+  return read_all(path, path == "-" ? "<stdin>" : "--states " + path);
+}
+
+/// "parse error at line 1, column 3: ...", without the library's own tag.
+std::string reason(const json::exception& error) {
+  std::string_view what = error.what();
+  if (const auto tag = what.find("] "); what.starts_with("[json") && tag != what.npos)
+    what.remove_prefix(tag + 2);
+  return std::string(what);
+}
+
+/// nlohmann-json keeps the last of two equal keys; we refuse both.
+json parse(const std::string& text, const std::string& file) {
+  std::vector<std::set<std::string>> open_objects;
+  const auto watch = [&](int, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::object_start) open_objects.emplace_back();
+    if (event == json::parse_event_t::object_end) open_objects.pop_back();
+    if (event == json::parse_event_t::key && !open_objects.back().insert(parsed.get<std::string>()).second)
+      throw InputError(
+          fmt::format("{}: key {} appears twice in one object; remove one", file, parsed.dump()));
+    return true;
+  };
+  try {
+    return json::parse(text, watch);
+  } catch (const json::exception& error) {
+    if (text.find_first_not_of(" \t\r\n") == text.npos)
+      throw InputError(fmt::format("{}: is empty; {}", file, shape));
+    throw InputError(fmt::format("{}: not JSON: {}", file, reason(error)));
+  }
+}
+
+class Reader {
+ public:
+  Reader(std::string file, const Model& model, const Needs& needs)
+      : file_(std::move(file)), model_(model), needs_(needs) {}
+
+  std::vector<State> read(const json& document) {
+    if (!document.is_object())
+      throw InputError(fmt::format("{}: found {}, {}", file_, kind_of(document), shape));
+    std::vector<State> states;
+    if (!document.contains("states")) {
+      states.push_back(read_state(document));
+      return states;
+    }
+    for (const auto& [key, value] : document.items())
+      if (key != "states") note_unread(key, "beside \"states\"");
+    const json& list = document["states"];
+    if (!list.is_array())
+      throw InputError(fmt::format("{}: \"states\" is {}, expected a list of states", file_, kind_of(list)));
+    for (const auto& entry : list) {
+      states.push_back(read_state(entry));
+      ++index_;
+    }
+    return states;
+  }
+
+ private:
+  static std::string kind_of(const json& value) { return fmt::format("a JSON {}", value.type_name()); }
+
+  template <class... A>
+  [[noreturn]] void fail(fmt::format_string<A...> text, A&&... a) const {
+    throw InputError(
+        fmt::format("{}: state {}: {}", file_, index_, fmt::format(text, std::forward<A>(a)...)));
+  }
+
+  /// Once for each key: a misspelt one must not pass in silence.
+  void note_unread(const std::string& key, const std::string& place) {
+    if (noted_.insert(key).second)
+      fmt::print(stderr, "articula: warning: {}: {} {} is not read; known: q, v, a, tau, wrenches\n", file_,
+                 json(key).dump(-1, ' ', true, json::error_handler_t::replace), place);
+  }
+
+  int size_of(Input input) const { return input == Input::q ? model_.nq() : model_.nv(); }
+  static const char* count_of(Input input) { return input == Input::q ? "nq" : "nv"; }
+
+  std::vector<double> numbers(const json& value, const std::string& name, int size,
+                              const std::string& needs) const {
+    if (!value.is_array()) fail("{} is {}, expected a list of {} numbers", name, kind_of(value), size);
+    if (static_cast<int>(value.size()) != size) fail("{} has {} numbers, {}", name, value.size(), needs);
+    std::vector<double> out;
+    out.reserve(value.size());
+    for (const auto& x : value) {
+      if (!x.is_number() || !std::isfinite(x.get<double>()))
+        fail("{}[{}] is {}, expected a finite number", name, out.size(),
+             x.is_number() ? x.dump() : kind_of(x));
+      out.push_back(x.get<double>());
+    }
+    return out;
+  }
+
+  State read_state(const json& entry) {
+    if (!entry.is_object()) fail("is {}, expected an object with q, v, ..", kind_of(entry));
+    State state;
+    for (const auto& [key, value] : entry.items()) {
+      const auto* const known = std::find(std::begin(input_names), std::end(input_names), key);
+      if (known != std::end(input_names)) {
+        const auto input = static_cast<Input>(known - std::begin(input_names));
+        const int size = size_of(input);
+        state.vectors[static_cast<int>(input)] = numbers(
+            value, key, size, fmt::format("model '{}' needs {} = {}", model_.name(), count_of(input), size));
+      } else if (key == "wrenches") {
+        read_wrenches(value, state);
+      } else {
+        note_unread(key, "of a state");
+      }
+    }
+    for (int i = 0; i < input_count; ++i) {
+      const auto input = static_cast<Input>(i);
+      if (!needs_[i].empty() && !entry.contains(name_of(input)))
+        fail("{} is missing; {} uses it: {} = {} numbers", name_of(input), needs_[i], count_of(input),
+             size_of(input));
+    }
+    auto& q = state.vectors[static_cast<int>(Input::q)];
+    try {
+      if (!q.empty()) normalise(model_, q, 1e-6);
+    } catch (const ArgumentError& error) {
+      fail("{}", error.what());
+    }
+    return state;
+  }
+
+  void read_wrenches(const json& value, State& state) const {
+    if (!value.is_object())
+      fail("wrenches is {}, expected {{\"LINK\": [moment(3), force(3)], ..}}", kind_of(value));
+    for (const auto& [link, numbers_of_link] : value.items()) {
+      const std::string name = fmt::format("the wrench on '{}'", link);
+      int frame = -1;
+      try {
+        frame = model_.frame(link);
+      } catch (const ArgumentError& error) {
+        fail("wrenches: {}", error.what());
+      }
+      const auto w = numbers(numbers_of_link, name, 6, "expected 6: moment and force, world axes");
+      state.wrenches.push_back({frame, {{w[0], w[1], w[2]}, {w[3], w[4], w[5]}}});
+    }
+  }
+
+  std::string file_;
+  const Model& model_;
+  const Needs& needs_;
+  int index_ = 0;
+  std::set<std::string> noted_;
+};
+
+}  // namespace
+
+std::string_view name_of(Input input) { return input_names[static_cast<int>(input)]; }
+
+std::vector<State> read_states(const std::string& path, const Model& model, const Needs& needs) {
+  const std::string file = path == "-" ? "<stdin>" : path;
+  return Reader(file, model, needs).read(parse(text_of(path), file));
+}
+
+void body_wrenches(const State& state, const Kinematics<>& kinematics, std::vector<Spatial<double>>& out) {
+  const Model& model = kinematics.model();
+  out.assign(model.body_count(), Spatial<double>{{0, 0, 0}, {0, 0, 0}});
+  for (const auto& [frame, wrench] : state.wrenches) {
+    const Frame& f = model.frames()[frame];
+    if (f.body < 0) continue;  // welded to the world, which carries it
+    const Vec3<double> from_joint =
+        kinematics.pose(frame).rotation * star_times(f.placement.R, f.placement.p);
+    out[f.body] += Phi<double>{from_joint} * wrench;
+  }
+}
+
+}  // namespace articula::cli

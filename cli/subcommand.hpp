@@ -1,0 +1,32 @@
+// What the subcommands share: how they are entered, and how they say what went wrong.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+namespace articula::cli {
+
+enum ExitCode : int { done = 0, impossible = 1, wrong_input = 2 };
+
+/// The command line or an input file is wrong: exit 2.
+struct InputError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+/// The result cannot be computed or written: exit 1.
+struct ComputationError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// One subcommand: its options, which parsing fills, and what it then does. Each is made in a file of its
+/// own.
+struct Subcommand {
+  CLI::App* app;
+  std::function<ExitCode()> run;
+};
+Subcommand add_info(CLI::App& program);
+Subcommand add_check(CLI::App& program);
+Subcommand add_eval(CLI::App& program);
+
+}  // namespace articula::cli

@@ -1,0 +1,22 @@
+# Installs the build into a folder of its own, builds an example against it with find_package, and runs it.
+# Arguments: BUILD, SOURCE, WORK, COMPILER.
+file(REMOVE_RECURSE ${WORK})
+function(run)
+  execute_process(COMMAND ${ARGV} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
+  if(result)
+    message(FATAL_ERROR "${ARGV}\n${output}")
+  endif()
+  set(output ${output} PARENT_SCOPE)
+endfunction()
+run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
+run(${CMAKE_COMMAND} -S ${SOURCE}/tests/consumer -B ${WORK}/build -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=${FLAGS}
+    -DMAIN=${SOURCE}/examples/first_steps.cpp)
+run(${CMAKE_COMMAND} --build ${WORK}/build)
+run(${WORK}/build/consumer ${WORK}/prefix/share/articula/models/arm7.urdf)
+message("${output}")
+string(REGEX MATCHALL ": -?[0-9]" lines "${output}")
+list(LENGTH lines count)
+if(NOT count EQUAL 7)
+  message(FATAL_ERROR "expected seven joint accelerations, got: ${output}")
+endif()

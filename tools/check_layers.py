@@ -1,0 +1,61 @@
+#!/usr/bin/env python3
+"""Holds the layering: a folder of articula/ may include only folders above it in this list, and its own files.
+
+With an object directory as argument it also checks that kernels compiled for one instruction set define nothing
+outside their own namespace: the linker could otherwise hand their code to a machine that cannot run it.
+"""
+import pathlib
+import re
+import subprocess
+import sys
+
+LAYERS = ["spatial", "model", "files", "dynamics", "operators", "linearization", "task_space", "diagonal", "loops",
+          "simulation", "batch"]
+# Files of models know nothing of dynamics, and the other way round.
+FORBIDDEN = {("dynamics", "files")}
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+
+
+def includes():
+    bad = []
+    for path in sorted((ROOT / "articula").rglob("*.?pp")):
+        if path.name.endswith(("_test.cpp", "_fuzz.cpp")):
+            continue
+        layer = path.parent.name
+        if layer == "articula":
+            continue
+        if layer not in LAYERS:
+            bad.append(f"{path.relative_to(ROOT)}: folder '{layer}' is not in tools/check_layers.py")
+            continue
+        for number, line in enumerate(path.read_text().splitlines(), 1):
+            found = re.match(r'#include "articula/(\w+)/', line)
+            if not found:
+                continue
+            other = found.group(1)
+            if other not in LAYERS or LAYERS.index(other) > LAYERS.index(layer) or (layer, other) in FORBIDDEN:
+                bad.append(f"{path.relative_to(ROOT)}:{number}: {layer} may not include {other}")
+    return bad
+
+
+def symbols(build):
+    bad = []
+    for isa in ("v2", "v3", "v4"):
+        for obj in sorted(pathlib.Path(build).glob(f"CMakeFiles/articula_{isa}.dir/**/*.o")):
+            out = subprocess.run(["nm", "-C", "--defined-only", "--extern-only", str(obj)], check=True,
+                                 capture_output=True, text=True).stdout
+            for line in out.splitlines():
+                if f"articula::{isa}::" not in line and " DW.ref." not in line:
+                    bad.append(f"{obj.name} ({isa}) defines {line.split(' ', 2)[2]}")
+    return bad
+
+
+def main():
+    bad = includes() + (symbols(sys.argv[1]) if len(sys.argv) > 1 else [])
+    for line in bad:
+        print(line)
+    print(f"layers: {len(bad)} problems" if bad else "layers: clean")
+    return 1 if bad else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

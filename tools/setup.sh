@@ -1,0 +1,17 @@
+#!/bin/sh
+# Installs the Debian packages that building and testing need, those that are missing only: nothing is asked of the
+# network when all are there.
+set -eu
+packages="g++ clang-14 cmake ninja-build ccache python3 clang-format
+  libeigen3-dev libtinyxml2-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev"
+missing=""
+for p in $packages; do
+  dpkg-query -W -f '${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"
+done
+[ -z "$missing" ] && exit 0
+echo "installing:$missing"
+if [ "$(id -u)" = 0 ]; then run=""; else run="sudo"; fi
+export DEBIAN_FRONTEND=noninteractive
+$run apt-get update -q > /dev/null
+# shellcheck disable=SC2086
+$run apt-get install -q -y --no-install-recommends $missing > /dev/null
