@@ -19,8 +19,7 @@ struct InfoOptions {
   bool json = false;
 };
 
-// --- the tree as a table
-// --------------------------------------------------------------------------------------------
+// --- the tree as a table -----------------------------------------------------------------------------
 enum Column {
   link_,
   joint_,
@@ -198,8 +197,7 @@ std::string as_text(const Model& model, std::size_t suspicions) {
   return text;
 }
 
-// --- the same as JSON
-// -----------------------------------------------------------------------------------------------
+// --- the same as JSON --------------------------------------------------------------------------------
 Json finite(double x) { return std::isfinite(x) ? Json(x) : Json(nullptr); }
 Json list(const Vec3<double>& a) { return Json::array({a.x, a.y, a.z}); }
 Json list(const Mat3<double>& m) {

@@ -106,7 +106,11 @@ Model load_model(const ModelOptions& options, std::size_t* suspicions) {
                      (more ? fmt::format(" (and {} more: see articula check)", more) : ""));
   }
   Model model(read.spec, options.build_options());
-  if (suspicions) *suspicions = read.findings.size() + model.warnings().size();
+  const auto is_warning = [](const Finding& f) { return f.severity == Finding::Severity::warning; };
+  if (suspicions) {
+    *suspicions = std::count_if(read.findings.begin(), read.findings.end(), is_warning) +
+                  std::count_if(model.warnings().begin(), model.warnings().end(), is_warning);
+  }
   return model;
 }
 

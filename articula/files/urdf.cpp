@@ -135,8 +135,9 @@ class Reader {
   struct Ignored {
     int line = 0, count = 0;
     std::string advice;
+    Severity severity = Severity::warning;
   };
-  void ignore(const std::string& what, int line, const char* advice);
+  void ignore(const std::string& what, int line, const char* advice, Severity severity = Severity::warning);
   void note_ignored();
 
   const std::string& name_;
@@ -255,9 +256,10 @@ void Reader::read_robot(const XMLElement& robot) {
     else if (kind == "joint")
       read_joint(*e);
     else if (kind == "transmission")
-      ignore("element <transmission>", e->GetLineNum(), "give rotor inertia as armature in <dynamics>");
+      ignore("element <transmission>", e->GetLineNum(), "give rotor inertia as armature in <dynamics>",
+             Severity::note);
     else if (kind == "gazebo")
-      ignore("element <gazebo>", e->GetLineNum(), "it does not change the dynamics here");
+      ignore("element <gazebo>", e->GetLineNum(), "it does not change the dynamics here", Severity::note);
     else if (kind.starts_with("xacro:"))
       refuse_xacro(*e);
     else if (kind != "material")
@@ -265,16 +267,18 @@ void Reader::read_robot(const XMLElement& robot) {
   }
 }
 
-void Reader::ignore(const std::string& what, int line, const char* advice) {
+void Reader::ignore(const std::string& what, int line, const char* advice, Severity severity) {
   Ignored& entry = ignored_[what];
-  if (entry.count++ == 0) entry.line = line, entry.advice = advice;
+  if (entry.count++ == 0) entry.line = line, entry.advice = advice, entry.severity = severity;
 }
 
 void Reader::note_ignored() {
   for (const auto& [what, entry] : ignored_)
-    warning(entry.line, "ignored: {}{}; {}", what,
-            entry.count > 1 ? fmt::format(" ({} of them, this is the first)", entry.count) : "",
-            entry.advice);
+    out_.findings.push_back(
+        {entry.severity, where(entry.line),
+         fmt::format("ignored: {}{}; {}", what,
+                     entry.count > 1 ? fmt::format(" ({} of them, this is the first)", entry.count) : "",
+                     entry.advice)});
 }
 
 // --- children and attributes
@@ -564,7 +568,8 @@ std::optional<Mimic> Reader::read_mimic(const XMLElement& joint, JointKind kind,
   const XMLElement* e = child(joint, "mimic", owner, Twice::error);
   if (!e) return std::nullopt;
   if (kind == JointKind::fixed) {
-    ignore("<mimic> of a fixed joint", e->GetLineNum(), "remove it, or give the joint a freedom");
+    ignore("<mimic> of a fixed joint", e->GetLineNum(), "remove it, or give the joint a freedom",
+           Severity::note);
     return std::nullopt;
   }
   check_attributes(*e, {"joint", "multiplier", "offset"});

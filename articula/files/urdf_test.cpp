@@ -295,13 +295,13 @@ TEST(UrdfWarnings, AreGivenOnceEach) {
                         "\n<limit effort=\"1\" velocity=\"1\"/></joint>"),
              Severity::warning, 5, {"no lower and no upper"});
   expect_one(with_joint("<joint name=\"j\" type=\"fixed\">" + ends + "\n<mimic joint=\"k\"/></joint>"),
-             Severity::warning, 5, {"<mimic>", "fixed"});
+             Severity::note, 5, {"<mimic>", "fixed"});
   expect_one("<robot>\n<link name=\"a\"/></robot>", Severity::warning, 1, {"no name"});
   expect_one(with_joint("<joint name=\"j\" type=\"fixed\">" + ends +
                         "</joint>\n<transmission name=\"t\"/>\n<transmission name=\"u\"/>"),
-             Severity::warning, 5, {"<transmission>", "2 of them", "armature"});
+             Severity::note, 5, {"<transmission>", "2 of them", "armature"});
   expect_one(with_joint("<joint name=\"j\" type=\"fixed\">" + ends + "</joint>\n<gazebo/><gazebo/><gazebo/>"),
-             Severity::warning, 5, {"<gazebo>", "3 of them"});
+             Severity::note, 5, {"<gazebo>", "3 of them"});
   expect_one(with_link("<inertail/>"), Severity::warning, 3, {"<inertail>"});
   expect_one(with_joint("<joint name=\"j\" type=\"continuous\">" + ends + "\n<axis xzy=\"0 0 1\"/></joint>"),
              Severity::warning, 5, {"'xzy'", "<axis>"});

@@ -375,7 +375,7 @@ Model::Model(const ModelSpec& spec, const BuildOptions& options) {
   int errors = 0;
   std::string first;
   for (auto& finding : find_problems(spec, options.base)) {
-    if (finding.severity == Finding::Severity::warning)
+    if (finding.severity != Finding::Severity::error)
       data->warnings.push_back(std::move(finding));
     else if (errors++ == 0)
       first = describe(finding);

@@ -46,7 +46,10 @@ JointSpec& ModelSpec::add_joint(JointSpec joint) { return joints.emplace_back(st
 FrameSpec& ModelSpec::add_frame(FrameSpec frame) { return frames.emplace_back(std::move(frame)); }
 
 std::string describe(const Finding& finding) {
-  const char* severity = finding.severity == Finding::Severity::error ? "error: " : "warning: ";
+  using Severity = Finding::Severity;
+  const char* severity = finding.severity == Severity::error     ? "error: "
+                         : finding.severity == Severity::warning ? "warning: "
+                                                                 : "note: ";
   const std::string place = finding.where.empty() ? "" : finding.where + ": ";
   return place + severity + finding.message;
 }

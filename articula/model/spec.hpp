@@ -98,9 +98,10 @@ struct ModelSpec {
   FrameSpec& add_frame(FrameSpec frame);
 };
 
-/// Something wrong (error: no model can be built) or suspicious (warning) in a specification.
+/// Something wrong (error: no model can be built), suspicious (warning) or merely passed over (note) in a
+/// specification.
 struct Finding {
-  enum class Severity { warning, error } severity;
+  enum class Severity { note, warning, error } severity;
   std::string where;    // "file:line" or empty
   std::string message;  // what is there, what was expected, what to do
 };

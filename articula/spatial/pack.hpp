@@ -106,7 +106,7 @@ ARTICULA_INLINE Pack<T, N> reciprocal(const Pack<T, N>& a) {
 }
 template <class T, int N>
 ARTICULA_INLINE Pack<T, N> smaller(const Pack<T, N>& a, const Pack<T, N>& b) {
-  return Pack<T, N>(b.x < a.x ? b.x : a.x);
+  return Pack<T, N>(a.x < b.x ? a.x : b.x);
 }
 template <class T, int N>
 ARTICULA_INLINE Pack<T, N> square_root(const Pack<T, N>& a) {

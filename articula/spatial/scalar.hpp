@@ -24,8 +24,9 @@ ARTICULA_INLINE float reciprocal(float x) { return 1.0f / x; }
 ARTICULA_INLINE double square_root(double x) { return __builtin_sqrt(x); }
 ARTICULA_INLINE float square_root(float x) { return __builtin_sqrtf(x); }
 
-ARTICULA_INLINE double smaller(double a, double b) { return b < a ? b : a; }
-ARTICULA_INLINE float smaller(float a, float b) { return b < a ? b : a; }
+/// The smaller one, and b if either is not a number: a sweep that ends on NaN reports it.
+ARTICULA_INLINE double smaller(double a, double b) { return a < b ? a : b; }
+ARTICULA_INLINE float smaller(float a, float b) { return a < b ? a : b; }
 
 template <class S>
 struct SinCos {
