@@ -18,7 +18,7 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view input_names[input_count] = {"q", "v", "a", "tau"};
+constexpr std::string_view input_names[input_count] = {"q", "v", "a", "tau", "dq", "dv", "da", "dtau"};
 constexpr const char* shape =
     "expected {\"states\": [{\"q\": [..], \"v\": [..], ..}, ..]} or one such state; see articula eval --help";
 
@@ -58,8 +58,8 @@ json parse(const std::string& text, const std::string& file) {
 
 class Reader {
  public:
-  Reader(std::string file, const Model& model, const Needs& needs)
-      : file_(std::move(file)), model_(model), needs_(needs) {}
+  Reader(std::string file, const Model& model, const Needs& needs, const StateReading& reading)
+      : file_(std::move(file)), model_(model), needs_(needs), reading_(reading) {}
 
   std::vector<State> read(const json& document) {
     if (!document.is_object())
@@ -93,8 +93,10 @@ class Reader {
   /// Once for each key: a misspelt one must not pass in silence.
   void note_unread(const std::string& key, const std::string& place) {
     if (noted_.insert(key).second)
-      fmt::print(stderr, "articula: warning: {}: {} {} is not read; known: q, v, a, tau, wrenches\n", file_,
-                 json(key).dump(-1, ' ', true, json::error_handler_t::replace), place);
+      fmt::print(
+          stderr,
+          "articula: warning: {}: {} {} is not read; known: q, v, a, tau, dq, dv, da, dtau, wrenches\n",
+          file_, json(key).dump(-1, ' ', true, json::error_handler_t::replace), place);
   }
 
   int size_of(Input input) const { return input == Input::q ? model_.nq() : model_.nv(); }
@@ -125,6 +127,8 @@ class Reader {
         const int size = size_of(input);
         state.vectors[static_cast<int>(input)] = numbers(
             value, key, size, fmt::format("model '{}' needs {} = {}", model_.name(), count_of(input), size));
+      } else if (std::find(reading_.named.begin(), reading_.named.end(), key) != reading_.named.end()) {
+        state.named[key] = numbers(value, key, static_cast<int>(value.is_array() ? value.size() : 0), "");
       } else if (key == "wrenches") {
         read_wrenches(value, state);
       } else {
@@ -165,6 +169,7 @@ class Reader {
   std::string file_;
   const Model& model_;
   const Needs& needs_;
+  const StateReading& reading_;
   int index_ = 0;
   std::set<std::string> noted_;
 };
@@ -173,21 +178,45 @@ class Reader {
 
 std::string_view name_of(Input input) { return input_names[static_cast<int>(input)]; }
 
-std::vector<State> read_states(const std::string& path, const Model& model, const Needs& needs) {
+std::vector<State> read_states(const std::string& path, const Model& model, const Needs& needs,
+                               const StateReading& reading) {
   const std::string file = path == "-" ? "<stdin>" : path;
-  return Reader(file, model, needs).read(parse(text_of(path), file));
+  if (reading.neutral_if_absent && path == "-") {
+    const std::string text = isatty(STDIN_FILENO) ? "" : text_of(path);
+    if (text.find_first_not_of(" \t\r\n") == text.npos) {
+      State state;
+      state.vectors[static_cast<int>(Input::q)] = neutral(model);
+      state.vectors[static_cast<int>(Input::v)].resize(model.nv());
+      return {state};
+    }
+    return Reader(file, model, needs, reading).read(parse(text, file));
+  }
+  return Reader(file, model, needs, reading).read(parse(text_of(path), file));
 }
 
-void body_wrenches(const State& state, const Kinematics<>& kinematics, std::vector<Spatial<double>>& out) {
-  const Model& model = kinematics.model();
-  out.assign(model.body_count(), Spatial<double>{{0, 0, 0}, {0, 0, 0}});
-  for (const auto& [frame, wrench] : state.wrenches) {
-    const Frame& f = model.frames()[frame];
-    if (f.body < 0) continue;  // welded to the world, which carries it
-    const Vec3<double> from_joint =
-        kinematics.pose(frame).rotation * star_times(f.placement.R, f.placement.p);
-    out[f.body] += Phi<double>{from_joint} * wrench;
+namespace {
+/// Calls f(body, from the joint origin to the frame's, wrench) for each force on a body that can move.
+template <class F>
+void for_each_wrench(const State& state, const Kinematics<>& kinematics, F&& f) {
+  for (const auto& [index, wrench] : state.wrenches) {
+    const Frame& frame = kinematics.model().frames()[index];
+    if (frame.body < 0) continue;  // welded to the world, which carries it
+    f(frame.body, kinematics.pose(index).rotation * star_times(frame.placement.R, frame.placement.p), wrench);
   }
+}
+}  // namespace
+
+void body_wrenches(const State& state, const Kinematics<>& kinematics, std::vector<Spatial<double>>& out) {
+  out.assign(kinematics.model().body_count(), Spatial<double>{{0, 0, 0}, {0, 0, 0}});
+  for_each_wrench(state, kinematics, [&](int body, const Vec3<double>& r, const Spatial<double>& wrench) {
+    out[body] += Phi<double>{r} * wrench;
+  });
+}
+void body_levers(const State& state, const Kinematics<>& kinematics, std::vector<Mat3<double>>& out) {
+  out.assign(kinematics.model().body_count(), Mat3<double>{0, 0, 0, 0, 0, 0, 0, 0, 0});
+  for_each_wrench(state, kinematics, [&](int body, const Vec3<double>& r, const Spatial<double>& wrench) {
+    out[body] += from_columns(r * wrench.v.x, r * wrench.v.y, r * wrench.v.z);
+  });
 }
 
 }  // namespace articula::cli

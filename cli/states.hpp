@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,8 +13,8 @@
 namespace articula::cli {
 
 /// The vectors of a state, by the names that they have in the file.
-enum class Input { q, v, a, tau };
-inline constexpr int input_count = 4;
+enum class Input { q, v, a, tau, dq, dv, da, dtau };
+inline constexpr int input_count = 8;
 std::string_view name_of(Input input);
 
 /// A force on a link: world axes, at the frame's origin.
@@ -25,17 +26,27 @@ struct FrameWrench {
 struct State {
   std::array<std::vector<double>, input_count> vectors;  // empty: not given
   std::vector<FrameWrench> wrenches;
+  std::map<std::string, std::vector<double>> named;  // further vectors that were asked for
   const std::vector<double>& operator[](Input input) const { return vectors[static_cast<int>(input)]; }
 };
 
 /// For each input the quantity that needs it, or nothing.
 using Needs = std::array<std::string_view, input_count>;
 
+/// What a subcommand may want beside the four vectors.
+struct StateReading {
+  std::vector<std::string> named{};  // further vectors, of any size
+  bool neutral_if_absent = false;    // nothing on stdin: one state, neutral and at rest
+};
+
 /// All states of a file (- for stdin), checked: JSON, sizes, numbers, what is needed, unit quaternions.
 /// Throws InputError that names the file, the state's index, the vector and the sizes.
-std::vector<State> read_states(const std::string& path, const Model& model, const Needs& needs);
+std::vector<State> read_states(const std::string& path, const Model& model, const Needs& needs,
+                               const StateReading& reading = {});
 
 /// Forces on links as one a body at its joint origin; `kinematics` must be at the state's q.
 void body_wrenches(const State& state, const Kinematics<>& kinematics, std::vector<Spatial<double>>& out);
+/// Their levers about the joint origins, r F* summed over a body's forces, as the linearizations take them.
+void body_levers(const State& state, const Kinematics<>& kinematics, std::vector<Mat3<double>>& out);
 
 }  // namespace articula::cli

@@ -25,6 +25,8 @@ MassFactor<S>::MassFactor(const Model& model)
     : Workspace<S>(model, {.side = true, .factor = true, .keep_D = true, .wide_solve = true}),
       mimics_(model) {
   const std::size_t nv = this->tree().nv;
+  V_ = AlignedArray<S>(6 * static_cast<std::size_t>(this->tree().slots()));
+  columns_.resize(2 * nv);
   if (mimics_.count() > 0) {
     full_inverse_ = AlignedArray<S>(nv * nv);
     scratch_ = AlignedArray<S>(nv);

@@ -28,7 +28,6 @@ template <class S>
 void MassFactor<S>::multiply(In<S> x, Out<S> y) {
   check_pair("multiply", x.size(), y.size());
   const Tree<S>& tree = this->tree();
-  if (V_.size() == 0) V_ = AlignedArray<S>(6 * static_cast<std::size_t>(tree.slots()));
   const S* const full = this->full_v(x);
   S* const result = this->full_result(y);
   Sweep<S> out;
@@ -54,7 +53,6 @@ void MassFactor<S>::solve_columns(In<S> T, Out<S> X, int columns) {
     sweep_kernels<S>().solve_columns(this->tree(), this->m_, T.data(), columns, X.data());
     return;
   }
-  columns_.resize(2 * nv);
   const std::span<S> t(columns_.data(), nv), x(columns_.data() + nv, nv);
   for (int c = 0; c < columns; ++c) {
     for (std::size_t i = 0; i < nv; ++i) t[i] = T[i * columns + c];
@@ -160,9 +158,10 @@ template <class S>
 void MassFactor<S>::times_root(In<S> x, Out<S> y) {
   refuse_mimics("times_root");
   check_pair("times_root", x.size(), y.size());
-  columns_.assign(x.begin(), x.end());
-  times_D_root(columns_.data());
-  times_factor(columns_, y);
+  S* const scaled = columns_.data();
+  std::copy(x.begin(), x.end(), scaled);
+  times_D_root(scaled);
+  times_factor({scaled, x.size()}, y);
 }
 template <class S>
 void MassFactor<S>::times_root_star(In<S> x, Out<S> y) {
@@ -178,9 +177,10 @@ template <class S>
 void MassFactor<S>::solve_root_star(In<S> x, Out<S> y) {
   refuse_mimics("solve_root_star");
   check_pair("solve_root_star", x.size(), y.size());
-  columns_.assign(x.begin(), x.end());
-  solve_D_root_star(columns_.data());
-  solve_factor_star(columns_, y);
+  S* const scaled = columns_.data();
+  std::copy(x.begin(), x.end(), scaled);
+  solve_D_root_star(scaled);
+  solve_factor_star({scaled, x.size()}, y);
 }
 
 /// The factor is unit triangular: det M = det D.
@@ -316,7 +316,9 @@ void MassFactor<S>::frame_columns_with_mimics(std::span<const int> frames, Out<S
   const Tree<S>& tree = this->tree();
   const std::size_t count = frames.size(), size = 6 * count, nv = this->model_.nv(), bodies = tree.bodies;
   Columns<S>* const X = reinterpret_cast<Columns<S>*>(columns_.data());
-  std::vector<S> f(6 * bodies), V(6 * bodies), tau(nv), x(nv);
+  if (Omega_.size() == 0) Omega_ = AlignedArray<S>(6 * bodies + 2 * nv);  // not used otherwise here
+  const std::span<S> f(Omega_.data(), 6 * bodies), tau(f.data() + f.size(), nv), x(tau.data() + nv, nv);
+  S* const V = V_.data();
   for (std::size_t i = 0; i < count; ++i) {
     const int body = this->model_.frames()[frames[i]].body;
     if (body < 0) continue;
@@ -332,12 +334,12 @@ void MassFactor<S>::frame_columns_with_mimics(std::span<const int> frames, Out<S
       Sweep<S> out;
       out.outward = true;
       out.H_times = this->full_v(std::span<const S>(x));
-      out.z = V.data();
+      out.z = V;
       sweep_kernels<S>().sweep(tree, this->m_, out);
       for (std::size_t j = 0; j < count; ++j) {
         const int other = this->model_.frames()[frames[j]].body;
         if (other < 0) continue;
-        const auto Vj = gather<1, Spatial<S>>(V.data() + 6 * other);
+        const auto Vj = gather<1, Spatial<S>>(V + 6 * other);
         for (int b = 0; b < 6; ++b) matrix[(6 * i + a) * size + 6 * j + b] = dot(X[j][b], Vj);
       }
     }

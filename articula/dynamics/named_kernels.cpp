@@ -46,6 +46,7 @@ static void place(const Tree<S>& tree, const S* q, const S* v, const KernelMemor
 }
 
 static S articulate_all(const Tree<S>& tree, const KernelMemory<S>& m, S* P) {
+  if (!P) return articulate<false, true>(tree, m, static_cast<const S*>(nullptr));
   return articulate<false, true>(
       tree, m, static_cast<const S*>(nullptr),
       [&](int k, const ArticulatedInertia<S>& Pk)

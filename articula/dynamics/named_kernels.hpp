@@ -35,7 +35,7 @@ struct NamedKernels {
   /// Poses, inertias in x; with v also angular velocities, and the bias terms a and b.
   void (*place)(const Tree<double>&, const double* q, const double* v, const KernelMemory<double>&, double* a,
                 double* b);
-  /// K, D and P (21 a slot) from x. Returns the smallest pivot of D.
+  /// K, D and P (21 a slot; null: not kept) from x. Returns the smallest pivot of D.
   double (*articulate)(const Tree<double>&, const KernelMemory<double>&, double* P);
   void (*gains)(const Tree<double>&, const KernelMemory<double>&, const double* P, double* G);
   void (*composites)(const Tree<double>&, const KernelMemory<double>&, double* R);

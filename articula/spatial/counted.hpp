@@ -12,8 +12,6 @@
 // or perpendicular axes costs less.
 #pragma once
 
-#include <utility>
-
 #include "articula/spatial/sincos.hpp"
 
 namespace articula {
@@ -26,10 +24,10 @@ struct Tally {
 struct Counted {
   /// What is known of the number before any state is: nothing, or its value.
   enum class Known : unsigned char { nothing, number, zero, one, minus_one };
-  double value = 0;
-  Known known = Known::nothing;
+  double value;
+  Known known;
 
-  constexpr Counted() = default;
+  Counted() = default;
   /// A constant of the text or of the model.
   constexpr Counted(double x)
       : value(x),
@@ -39,57 +37,26 @@ struct Counted {
                         : Known::number) {}
   /// A number of the state.
   static constexpr Counted variable(double x) {
-    Counted c;
-    c.value = x;
+    Counted c(x);
+    c.known = Known::nothing;
     return c;
   }
 
-  static Tally& tally() {
-    static thread_local Tally counts;
-    return counts;
-  }
-  static long& multiplications() { return tally().multiplications; }
-  static long& additions() { return tally().additions; }
-  static bool& folding() {
-    static thread_local bool on = false;
-    return on;
-  }
-  bool is(Known k) const { return known == k; }
+  /// Of this thread.
+  static Tally& tally() noexcept;
+  static long& multiplications() noexcept { return tally().multiplications; }
+  static long& additions() noexcept { return tally().additions; }
+  static bool& folding() noexcept;
+  bool is(Known k) const noexcept { return known == k; }
 };
 
-namespace counted {
-inline bool both_known(const Counted& a, const Counted& b) {
-  return !a.is(Counted::Known::nothing) && !b.is(Counted::Known::nothing);
-}
-/// x, counted by `tally` unless a and b are known.
-inline Counted result(const Counted& a, const Counted& b, double x, long& tally) {
-  if (Counted::folding() && both_known(a, b)) return x;
-  ++tally;
-  return Counted::variable(x);
-}
-}  // namespace counted
-
-inline Counted operator-(const Counted& a) {
-  return a.is(Counted::Known::nothing) ? Counted::variable(-a.value) : Counted(-a.value);
-}
-inline Counted operator+(const Counted& a, const Counted& b) {
-  if (Counted::folding() && a.is(Counted::Known::zero)) return b;
-  if (Counted::folding() && b.is(Counted::Known::zero)) return a;
-  return counted::result(a, b, a.value + b.value, Counted::tally().additions);
-}
-inline Counted operator-(const Counted& a, const Counted& b) { return a + -b; }
-inline Counted operator*(const Counted& a, const Counted& b) {
-  if (Counted::folding())
-    for (const auto& [x, y] : {std::pair{a, b}, std::pair{b, a}}) {
-      if (x.is(Counted::Known::zero)) return x;
-      if (x.is(Counted::Known::one)) return y;
-      if (x.is(Counted::Known::minus_one)) return -y;
-    }
-  return counted::result(a, b, a.value * b.value, Counted::tally().multiplications);
-}
-inline Counted operator/(const Counted& a, const Counted& b) {
-  return counted::result(a, b, a.value / b.value, Counted::tally().divisions);
-}
+// Not inlined: the kernels' texts are, and a count in each of their operations would be too much for a
+// compiler.
+Counted operator-(const Counted& a) noexcept;
+Counted operator+(const Counted& a, const Counted& b) noexcept;
+Counted operator-(const Counted& a, const Counted& b) noexcept;
+Counted operator*(const Counted& a, const Counted& b) noexcept;
+Counted operator/(const Counted& a, const Counted& b) noexcept;
 template <class B>
 Counted& operator+=(Counted& a, const B& b) {
   return a = a + b;
@@ -102,23 +69,13 @@ template <class B>
 Counted& operator*=(Counted& a, const B& b) {
   return a = a * b;
 }
-inline bool operator<(const Counted& a, const Counted& b) {
-  ++Counted::tally().branches;
-  return a.value < b.value;
-}
-inline bool operator>(const Counted& a, const Counted& b) { return b < a; }
+bool operator<(const Counted& a, const Counted& b) noexcept;
+bool operator>(const Counted& a, const Counted& b) noexcept;
 
-inline Counted reciprocal(const Counted& a) { return Counted(1) / a; }
-inline Counted square_root(const Counted& a) {
-  return counted::result(a, a, __builtin_sqrt(a.value), Counted::tally().square_roots);
-}
-inline Counted smaller(const Counted& a, const Counted& b) { return b.value < a.value ? b : a; }
-inline SinCos<Counted> sincos(const Counted& angle) {
-  const SinCos<double> t = sincos(angle.value);
-  if (Counted::folding() && !angle.is(Counted::Known::nothing)) return {t.sin, t.cos};
-  ++Counted::tally().sines_cosines;
-  return {Counted::variable(t.sin), Counted::variable(t.cos)};
-}
+Counted reciprocal(const Counted& a) noexcept;
+Counted square_root(const Counted& a) noexcept;
+Counted smaller(const Counted& a, const Counted& b) noexcept;
+SinCos<Counted> sincos(const Counted& angle) noexcept;
 
 template <>
 struct RealOf<Counted> {

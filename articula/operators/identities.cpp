@@ -1,0 +1,188 @@
+#include "articula/operators/identities.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <random>
+
+#include "articula/operators/parse.hpp"
+
+namespace articula::operators {
+
+// JPL88 writes Phi = phi S, Psi = psi S and a block-diagonal L; here K = S L, so Phi L = phi K and Psi L =
+// psi K. Its tildes are phi - I and psi - I. Where joints have rotor inertia, D has it too, and so have the
+// right sides.
+std::span<const OperatorIdentity> identities() {
+  static constexpr OperatorIdentity all[] = {
+      {"D = H P H* + rotor", "JPL88 (a.1)", "D", "H*P*star(H) + rotor"},
+      {"G D = P H*", "JPL88 (a.2)", "G*D", "P*star(H)"},
+      {"Phi L = phi K", "JPL88 (a.6)", "phi*S*L", "phi*K"},
+      {"Psi L = psi K", "JPL88 (a.7)", "psi*S*L", "psi*K"},
+      {"psi - I = psi E_psi", "JPL88 (a.8)", "psi - I", "psi*E_psi"},
+      {"phi - I = phi E_phi", "JPL88 (a.9), OSC (55)", "phi - I", "phi*E_phi"},
+      {"psi - I = E_psi psi", "JPL88 (a.10)", "psi - I", "E_psi*psi"},
+      {"phi - I = E_phi phi", "JPL88 (a.11), OSC (55)", "phi - I", "E_phi*phi"},
+      {"K = E_phi G", "JPL88 (a.12), OSC (27)", "K", "E_phi*G"},
+      {"phi K = (phi - I) G", "JPL88 (a.13)", "phi*K", "(phi - I)*G"},
+      {"phi = psi (I + K H phi)", "JPL88 (a.14)", "phi", "psi*(I + K*H*phi)"},
+      {"psi = (I - psi K H) phi", "JPL88 (a.15)", "psi", "(I - psi*K*H)*phi"},
+      {"Phi = Psi (I + L H Phi)", "JPL88 (a.16)", "phi*S", "psi*S*(I + L*H*phi*S)"},
+      {"Psi = (I - Psi L H) Phi", "JPL88 (a.17)", "psi*S", "(I - psi*S*L*H)*phi*S"},
+      {"phi - psi = psi K H phi", "JPL88 (a.18), OSC (52)", "phi - psi", "psi*K*H*phi"},
+      {"phi = (I + phi K H) psi", "JPL88 (a.22)", "phi", "(I + phi*K*H)*psi"},
+      {"psi = phi (I - K H psi)", "JPL88 (a.23)", "psi", "phi*(I - K*H*psi)"},
+      {"Phi = (I + Phi L H) Psi", "JPL88 (a.24)", "phi*S", "(I + phi*S*L*H)*psi*S"},
+      {"Psi = Phi (I - L H Psi)", "JPL88 (a.25)", "psi*S", "phi*S*(I - L*H*psi*S)"},
+      {"phi K H psi = psi K H phi", "JPL88 (a.26), OSC (52)", "phi*K*H*psi", "psi*K*H*phi"},
+      {"Phi L H Psi = Psi L H Phi", "JPL88 (a.27)", "phi*S*L*H*psi*S", "psi*S*L*H*phi*S"},
+      {"phi - psi = phi K H psi", "JPL88 (a.28), OSC (52)", "phi - psi", "phi*K*H*psi"},
+      {"H phi = (I + H phi K) H psi", "JPL88 (a.32)", "H*phi", "(I + H*phi*K)*H*psi"},
+      {"H Phi = (I + H Phi L) H Psi", "JPL88 (a.33)", "H*phi*S", "(I + H*phi*S*L)*H*psi*S"},
+      {"H Psi = H Phi (I - L H Psi)", "JPL88 (a.34)", "H*psi*S", "H*phi*S*(I - L*H*psi*S)"},
+      {"H psi = (I - H psi K) H phi", "JPL88 (a.35), (5.4), OSC (53)", "H*psi", "(I - H*psi*K)*H*phi"},
+      {"H Psi = (I - H Psi L) H Phi", "JPL88 (a.36)", "H*psi*S", "(I - H*psi*S*L)*H*phi*S"},
+      {"H Phi = H Psi (I + L H Phi)", "JPL88 (a.37)", "H*phi*S", "H*psi*S*(I + L*H*phi*S)"},
+      {"H Phi L H Psi = H Psi L H Phi", "JPL88 (a.38)", "H*phi*S*L*H*psi*S", "H*psi*S*L*H*phi*S"},
+      {"phi K = psi K (I + H phi K)", "JPL88 (a.39)", "phi*K", "psi*K*(I + H*phi*K)"},
+      {"psi K = (I - psi K H) phi K", "JPL88 (a.40)", "psi*K", "(I - psi*K*H)*phi*K"},
+      {"psi K = phi K (I - H psi K)", "JPL88 (a.41)", "psi*K", "phi*K*(I - H*psi*K)"},
+      {"phi K = (I + phi K H) psi K", "JPL88 (a.42)", "phi*K", "(I + phi*K*H)*psi*K"},
+      {"phi K H psi K = psi K H phi K", "JPL88 (a.43)", "phi*K*H*psi*K", "psi*K*H*phi*K"},
+      {"phi M phi* = R + (phi - I) R + R (phi - I)*", "JPL88 (a.45), MATH 2", "phi*M*star(phi)",
+       "R + (phi - I)*R + R*star(phi - I)"},
+      {"psi M phi* = P + (psi - I) P + P (phi - I)*", "JPL88 (a.46), OSC (54)", "psi*M*star(phi)",
+       "P + (psi - I)*P + P*star(phi - I)"},
+      {"psi M phi* = psi P + P (phi - I)*", "OSC (54), MATH 2", "psi*M*star(phi)", "psi*P + P*star(phi - I)"},
+      {"psi (M + K rotor K*) psi* = P + (psi - I) P + P (psi - I)*", "JPL88 (a.47)",
+       "psi*(M + K*rotor*star(K))*star(psi)", "P + (psi - I)*P + P*star(psi - I)"},
+      {"phi M phi* = P + (phi - I) P + P (phi - I)* + (phi - I) P H* D^-1 H P (phi - I)*", "JPL88 (a.48)",
+       "phi*M*star(phi)", "P + (phi - I)*P + P*star(phi - I) + (phi - I)*P*star(H)*inv(D)*H*P*star(phi - I)"},
+      {"P = E_phi P E_phi* + M - K D K*", "JPL88 (a.49)", "P", "E_phi*P*star(E_phi) + M - K*D*star(K)"},
+      {"phi (M - K D K*) phi* = P + (phi - I) P + P (phi - I)*", "JPL88 (a.48), (a.49)",
+       "phi*(M - K*D*star(K))*star(phi)", "P + (phi - I)*P + P*star(phi - I)"},
+      {"[I - H psi K]* D^-1 H psi M phi* = [I - H psi K]* D^-1 H (psi - I) P + K* psi* tau_bar* + G*",
+       "JPL88 (a.50)", "star(I - H*psi*K)*inv(D)*H*psi*M*star(phi)",
+       "star(I - H*psi*K)*inv(D)*H*(psi - I)*P + star(K)*star(psi)*star(tau_bar) + star(G)"},
+      {"[I - H psi K]* D^-1 H P phi* = K* psi* tau_bar* + G*", "JPL88 (a.51)",
+       "star(I - H*psi*K)*inv(D)*H*P + star(I - H*psi*K)*inv(D)*H*P*star(phi - I)",
+       "star(K)*star(psi)*star(tau_bar) + star(G)"},
+      {"H phi M phi* H* + rotor = [I + H phi K] D [I + H phi K]*", "JPL88 (4.11), OSC (49)",
+       "H*phi*M*star(phi)*star(H) + rotor", "(I + H*phi*K)*D*star(I + H*phi*K)"},
+      {"[I + H phi K] [I - H psi K] = I", "JPL88 (4.14), OSC (50)", "(I + H*phi*K)*(I - H*psi*K)", "I"},
+      {"[I - H psi K] [I + H phi K] = I", "JPL88 (4.14), OSC (50)", "(I - H*psi*K)*(I + H*phi*K)", "I"},
+      {"[I - H psi K] (H phi M phi* H* + rotor) [I - H psi K]* = D", "JPL88 (4.16), OSC (51)",
+       "(I - H*psi*K)*(H*phi*M*star(phi)*star(H) + rotor)*star(I - H*psi*K)", "D"},
+      {"phi (I - E_phi) = I", "OSC (23)", "phi*(I - E_phi)", "I"},
+      {"psi (I - E_psi) = I", "OSC (29)", "psi*(I - E_psi)", "I"},
+      {"E_psi = E_phi - K H", "JPL88 (4.7), OSC (28), (33)", "E_psi", "E_phi - K*H"},
+      {"tau_bar = I - G H", "OSC (28)", "tau_bar", "I - G*H"},
+      {"P = E_psi P E_phi* + M", "JPL88 (4.5), OSC (24)", "P", "E_psi*P*star(E_phi) + M"},
+      {"P = E_psi P E_psi* + K rotor K* + M", "OSC (24)", "P", "E_psi*P*star(E_psi) + K*rotor*star(K) + M"},
+      {"R = E_phi R E_phi* + M", "JPL88 (a.44)", "R", "E_phi*R*star(E_phi) + M"},
+      {"H tau_bar P = rotor G*", "JPL88 (a.47)", "H*tau_bar*P", "rotor*star(G)"},
+      {"psi* H* D^-1 H psi M phi* = psi* H* D^-1 H psi P + phi* - psi*", "OSC (63)",
+       "star(psi)*star(H)*inv(D)*H*psi*M*star(phi)",
+       "star(psi)*star(H)*inv(D)*H*psi*P + star(phi) - star(psi)"},
+      {"(I - H* D^-1 H psi P) E* = tau_bar* E*", "OSC (59)", "(I - star(H)*inv(D)*H*psi*P)*star(E)",
+       "star(tau_bar)*star(E)"},
+      {"M^-1 H phi = [I - H psi K]* D^-1 H psi", "OSC (60)", "star(I - H*psi*K)*inv(D)*(I - H*psi*K)*H*phi",
+       "star(I - H*psi*K)*inv(D)*H*psi"},
+  };
+  return all;
+}
+
+namespace {
+
+double largest(std::span<const double> x) {
+  double most = 0;
+  for (const double v : x) most = std::isfinite(v) ? std::max(most, std::abs(v)) : HUGE_VAL;
+  return most;
+}
+
+std::vector<double> random_vector(std::mt19937_64& engine, int size) {
+  std::vector<double> x(size);
+  for (double& v : x) v = static_cast<double>(engine() >> 11) * 0x1p-52 - 1;
+  return x;
+}
+
+double residual_of(OperatorState& state, const OperatorIdentity& identity, std::mt19937_64& engine) {
+  const NodePtr left = parse(identity.left, true).node, right = parse(identity.right, true).node;
+  Program one(state, left), difference(state, sum(left, right, -1));
+  std::vector<double> value(one.rows()), d(one.rows());
+  double residual = 0;
+  for (int trial = 0; trial < 3; ++trial) {
+    const auto x = random_vector(engine, one.columns());
+    one.apply(x, value);
+    difference.apply(x, d);
+    residual = std::max(residual, largest(d) / std::max(1.0, largest(value)));
+  }
+  return residual;
+}
+
+/// psi* H* D^-1 H psi, block (i, j) = psi*(c,i) Omega(c) psi(c,j), c the closest common ancestor of bodies i
+/// and j: columns of a few bodies j, all i.
+double omega_residual(OperatorState& state, std::mt19937_64& engine) {
+  const int n = state.bodies();
+  const auto& bodies = state.model().bodies();
+  Program full(state, parse("star(psi)*star(H)*inv(D)*H*psi", true).node);
+  std::vector<double> x(6 * n), y(6 * n), expected(6 * n);
+  std::vector<bool> on_path(n);
+  const auto times = [](const Dense& m, bool starred, const double* v, double* out) {
+    for (int r = 0; r < 6; ++r) {
+      double sum = 0;
+      for (int c = 0; c < 6; ++c) sum += (starred ? m(c, r) : m(r, c)) * v[c];
+      out[r] = sum;
+    }
+  };
+  double residual = 0;
+  for (int trial = 0; trial < std::min(n, 8); ++trial) {
+    const int j = static_cast<int>(engine() % n);
+    auto u = random_vector(engine, 6);
+    std::fill(x.begin(), x.end(), 0.0);
+    std::copy_n(u.begin(), 6, x.begin() + 6 * j);
+    full.apply(x, y);
+    std::fill(on_path.begin(), on_path.end(), false);
+    std::fill(expected.begin(), expected.end(), 0.0);
+    for (int c = j; c >= 0; c = bodies[c].inboard) {  // Omega(c) psi(c,j) x, from j to the base
+      on_path[c] = true;
+      times(state.block(Symbol::Omega, c), false, u.data(), expected.data() + 6 * c);
+      double moved[6];
+      times(state.block(Symbol::psi, c), false, u.data(), moved);
+      u.assign(moved, moved + 6);
+    }
+    for (int k = 0; k < n; ++k)  // elsewhere: psi*(k+1,k) times the value inboard
+      if (!on_path[k] && bodies[k].inboard >= 0)
+        times(state.block(Symbol::psi, k), true, expected.data() + 6 * bodies[k].inboard,
+              expected.data() + 6 * k);
+    double worst = 0;
+    for (int i = 0; i < 6 * n; ++i) worst = std::max(worst, std::abs(y[i] - expected[i]));
+    residual = std::max(residual, worst / std::max(1.0, largest(y)));
+  }
+  return residual;
+}
+
+}  // namespace
+
+std::vector<IdentityResidual> check_identities(OperatorState& state, std::uint64_t seed) {
+  std::mt19937_64 engine(seed);
+  std::vector<IdentityResidual> results;
+  const auto put = [&](const OperatorIdentity& i) {
+    results.push_back({i.name, i.source, residual_of(state, i, engine)});
+  };
+  for (const OperatorIdentity& i : identities()) put(i);
+  std::vector<int> children(state.bodies() + 1);
+  bool chain = true;
+  for (const articula::Body& b : state.model().bodies()) chain &= ++children[b.inboard + 1] == 1;
+  if (chain) {
+    put({"psi* H* D^-1 H psi = Omega + (psi - I)* Omega + Omega (psi - I)", "OSC (56), MATH 2",
+         "star(psi)*star(H)*inv(D)*H*psi", "Omega + star(psi - I)*Omega + Omega*(psi - I)"});
+    put({"Omega = E_psi* Omega E_psi + H* D^-1 H", "OSC (57)", "Omega",
+         "star(E_psi)*Omega*E_psi + star(H)*inv(D)*H"});
+  }
+  if (state.bodies() > 0)
+    results.push_back(
+        {"psi* H* D^-1 H psi (i, j) = psi*(c,i) Omega(c) psi(c,j), c the closest common ancestor",
+         "MATH 2, 6", omega_residual(state, engine)});
+  return results;
+}
+
+}  // namespace articula::operators

@@ -1,0 +1,171 @@
+// articula operators: the operator algebra at a state.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+
+#include "articula/operators/identities.hpp"
+#include "articula/operators/parse.hpp"
+#include "cli/model_source.hpp"
+#include "cli/output.hpp"
+#include "cli/states.hpp"
+
+namespace articula::cli {
+
+namespace {
+
+struct OperatorsOptions {
+  ModelOptions model;
+  std::string expression, states = "-", out = "-";
+  bool dense = false, explain = false, identities = false;
+};
+
+Json matrix(const operators::Dense& d) {
+  Json rows = Json::array();
+  for (int i = 0; i < d.rows; ++i) {
+    const auto row = d.numbers.begin() + static_cast<long>(i) * d.columns;
+    rows.push_back(std::vector<double>(row, row + d.columns));
+  }
+  return rows;
+}
+
+/// The vectors that the expression names, from a state.
+std::vector<std::span<const double>> vectors_of(const operators::Parsed& parsed,
+                                                const operators::Program& program, const State& state,
+                                                std::size_t index) {
+  std::vector<std::span<const double>> out;
+  for (std::size_t i = 0; i < parsed.vectors.size(); ++i) {
+    const std::string& name = parsed.vectors[i];
+    const std::vector<double>* found = nullptr;
+    for (int k = 0; k < input_count; ++k)
+      if (name == name_of(static_cast<Input>(k)) && !state.vectors[k].empty()) found = &state.vectors[k];
+    if (const auto named = state.named.find(name); named != state.named.end()) found = &named->second;
+    const int needed = program.input_size(static_cast<int>(i));
+    if (!found)
+      throw InputError(
+          fmt::format("state {}: '{}' is missing; it is neither an operator ({}) nor a vector of the state, "
+                      "which would need {} numbers",
+                      index, name, operators::operator_names(), needed));
+    if (static_cast<int>(found->size()) != needed)
+      throw InputError(
+          fmt::format("state {}: {} has {} numbers, here it needs {}", index, name, found->size(), needed));
+    out.push_back(*found);
+  }
+  return out;
+}
+
+Json explained(operators::Program& program) {
+  Json lines = Json::array();
+  const std::string text = program.explain();
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    lines.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  const auto count = program.count();
+  return {{"steps", lines},
+          {"sweeps", program.sweeps()},
+          {"multiplications", count.multiplications},
+          {"additions", count.additions}};
+}
+
+Json identities_of(operators::OperatorState& state) {
+  Json list = Json::array();
+  for (const auto& r : operators::check_identities(state))
+    list.push_back(Json{{"name", r.name}, {"source", r.source}, {"residual", r.residual}});
+  return list;
+}
+
+ExitCode run(const OperatorsOptions& options) {
+  if (options.expression.empty() && !options.identities)
+    throw InputError(
+        "an EXPRESSION is missing, for instance \"H*phi*M*star(phi)*star(H)\" --dense (or --identities)");
+  if (options.expression.empty() && (options.dense || options.explain))
+    throw InputError("--dense and --explain need an EXPRESSION");
+  if (options.model.source == "-" && options.states == "-")
+    throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
+  operators::Parsed parsed;
+  if (!options.expression.empty()) parsed = operators::parse(options.expression);
+  const bool is_vector = parsed.node && parsed.node->from == operators::Space::one;
+  if (parsed.node && !is_vector && !options.dense && !options.explain)
+    throw InputError(fmt::format(
+        "'{}' is an operator: multiply it by a vector of the state, or add --dense for its matrix",
+        options.expression));
+  if (is_vector && options.dense)
+    throw InputError(fmt::format("'{}' is a vector; --dense is for operators", options.expression));
+
+  const Model model = load_model(options.model);
+  operators::OperatorState state(model);
+  std::unique_ptr<operators::Program> program;
+  if (parsed.node) program = std::make_unique<operators::Program>(state, parsed.node);
+  Output out(options.out);
+  Needs needs;
+  needs[static_cast<int>(Input::q)] = "operators";
+  const auto states =
+      read_states(options.states, model, needs, {.named = parsed.vectors, .neutral_if_absent = true});
+
+  std::string text = "{\n \"results\": [";
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    const auto &q = states[i][Input::q], &v = states[i][Input::v];
+    v.empty() ? state.update(q) : state.update(q, v);
+    Json result = Json::object();
+    try {
+      if (program && is_vector) {
+        std::vector<double> value(program->rows());
+        const auto inputs = vectors_of(parsed, *program, states[i], i);
+        program->evaluate(inputs, value);
+        if (!std::all_of(value.begin(), value.end(), [](double x) { return std::isfinite(x); }))
+          throw ComputationError(
+              fmt::format("state {}: the value is not finite; are the state's numbers too large?", i));
+        result["value"] = value;
+      }
+      if (program && options.dense) result["value"] = matrix(program->dense());
+      if (program && options.explain) result["explain"] = explained(*program);
+      if (options.identities) result["identities"] = identities_of(state);
+    } catch (const SingularError& error) {
+      throw ComputationError(fmt::format("state {}: {}", i, error.what()));
+    } catch (const ArgumentError& error) {
+      throw InputError(fmt::format("state {}: {}", i, error.what()));
+    }
+    text += i ? ",\n  " : "\n  ";
+    append(result, 2, text);
+  }
+  text += states.empty() ? "]\n}\n" : "\n ]\n}\n";
+  out.write(text);
+  out.finish();
+  return done;
+}
+
+}  // namespace
+
+Subcommand add_operators(CLI::App& program) {
+  auto options = std::make_shared<OperatorsOptions>();
+  CLI::App& app =
+      *program.add_subcommand("operators", "Evaluate an operator expression at given states, as JSON");
+  options->model.add_to(app);
+  app.add_option("EXPRESSION", options->expression, "An operator expression: see below")->type_name("");
+  app.add_flag("--dense", options->dense, "The matrix of an operator");
+  app.add_flag("--explain", options->explain,
+               "The sweeps that run, with multiplications and additions counted");
+  app.add_flag("--identities", options->identities,
+               "Every identity of the algebra with its residual at the state");
+  app.add_option("--states", options->states,
+                 "File of states (default: - for stdin; nothing there: neutral, at rest)")
+      ->type_name("FILE");
+  add_out_option(app, options->out);
+  app.footer(
+      "Operators: H phi psi M P D G K L tau_bar E_phi E_psi S R Omega E rotor Gamma H_full, B(LINK, ..), I.\n"
+      "They are joined by * + - and numbers; star(..) is the adjoint, inv(..) the inverse, of phi, psi, D,\n"
+      "I + H*phi*K, I - H*psi*K, the mass operator H*phi*M*star(phi)*star(H) and products of these.\n"
+      "Vectors: q v a tau and any other name from the state; a_bias b_bias a_g are made from it.\n"
+      "Body vectors have six numbers a body, base to tip, world axes at the body's joint origin; joint "
+      "vectors are in\n"
+      "velocity order.\n\n"
+      "Example:\n"
+      "  echo '{\"q\": [0.3, -0.5], \"x\": [1, 0]}' | articula operators double_pendulum "
+      "'inv(H*phi*M*star(phi)*star(H)) * x'\n");
+  return {&app, [options] { return run(*options); }};
+}
+
+}  // namespace articula::cli

@@ -1,0 +1,109 @@
+// articula operators: the commands of CLI.md, by running the program.
+#include <gtest/gtest.h>
+
+#ifdef ARTICULA_PROGRAM
+
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "articula/dynamics/forward_dynamics.hpp"
+#include "articula/dynamics/kinematics.hpp"
+#include "articula/dynamics/mass_factor.hpp"
+#include "articula/model/chain.hpp"
+#include "tests/support/random_models.hpp"
+
+namespace articula::testing {
+namespace {
+
+using nlohmann::json;
+
+struct Ran {
+  int code;
+  std::string out;  // stderr too where asked for
+};
+Ran run(const std::string& arguments, const std::string& input = "", bool with_errors = false) {
+  const std::string command = "printf '%s' '" + input + "' | '" ARTICULA_PROGRAM "' operators " + arguments +
+                              (with_errors ? " 2>&1" : " 2>/dev/null");
+  FILE* pipe = popen(command.c_str(), "r");
+  Ran ran{-1, {}};
+  std::array<char, 4096> chunk;
+  while (pipe && std::fgets(chunk.data(), chunk.size(), pipe)) ran.out += chunk.data();
+  if (pipe) ran.code = WEXITSTATUS(pclose(pipe));
+  return ran;
+}
+json state_of(const State& s) { return {{"q", s.q}, {"v", s.v}, {"tau", s.tau}, {"x", s.a}}; }
+
+TEST(OperatorsCommand, InverseOfTheMassOperator) {
+  const Model model(make_chain(5));
+  Rng rng(1);
+  const State s = random_state(rng, model);
+  const Ran ran = run("chain:5 'inv(H*phi*M*star(phi)*star(H)) * x'", state_of(s).dump());
+  ASSERT_EQ(ran.code, 0);
+  MassFactor<> factor(model);
+  factor.factor(s.q);
+  std::vector<double> expected(5);
+  factor.solve(s.a, expected);
+  const auto value = json::parse(ran.out)["results"][0]["value"].get<std::vector<double>>();
+  EXPECT_LT(relative_error(value, expected), 1e-12);
+}
+
+TEST(OperatorsCommand, ForwardDynamicsAndJacobian) {
+  const Model model(make_chain(5));
+  Rng rng(2);
+  const State s = random_state(rng, model);
+  const std::string fd3 =
+      "chain:5 'star(I - H*psi*K)*inv(D)*(tau - H*psi*(K*tau + M*star(phi)*(a_bias + star(E)*a_g) + "
+      "b_bias))'";
+  auto value =
+      json::parse(run(fd3, state_of(s).dump()).out)["results"][0]["value"].get<std::vector<double>>();
+  EXPECT_LT(relative_error(value, forward_dynamics(model, s.q, s.v, s.tau)), 1e-11);
+  value =
+      json::parse(
+          run("chain:5 'star(B(link_5))*star(phi)*star(H)*v'", state_of(s).dump()).out)["results"][0]["value"]
+          .get<std::vector<double>>();
+  const Spatial<double> V = frame_velocity(model, s.q, s.v, "link_5");
+  EXPECT_LT(relative_error(value, std::span(&V.w.x, 6)), 1e-12);
+}
+
+TEST(OperatorsCommand, DenseExplainAndIdentities) {
+  const auto psi = json::parse(run("chain:3 psi --dense").out)["results"][0]["value"];
+  ASSERT_EQ(psi.size(), 18u);
+  ASSERT_EQ(psi[0].size(), 18u);
+  EXPECT_EQ(psi[0][0], 1.0);
+  EXPECT_EQ(psi[17][0], 0.0);
+  const auto explained =
+      json::parse(run("chain:3 'H*phi*M*star(phi)*star(H)' --explain").out)["results"][0]["explain"];
+  EXPECT_EQ(explained["sweeps"], 2);
+  EXPECT_GT(explained["multiplications"], 50);
+  const auto identities = json::parse(run("chain:4 --identities").out)["results"][0]["identities"];
+  EXPECT_GT(identities.size(), 50u);
+  for (const json& i : identities) EXPECT_LT(i["residual"], 1e-11) << i.dump();
+}
+
+TEST(OperatorsCommand, ErrorsAreOneLineAndExitCodeTwo) {
+  struct Bad {
+    const char *arguments, *message;
+  };
+  for (const Bad& bad :
+       {Bad{"chain:3 'phi*H' --dense", "does not fit"}, Bad{"chain:3 psi", "add --dense"},
+        Bad{"chain:3 'H*phi*y'", "'y' is missing"}, Bad{"chain:3 'inv(P)' --dense", "no O(n) inverse"},
+        Bad{"chain:3", "an EXPRESSION is missing"}, Bad{"chain:3 'psi*(phi' --dense", "is missing"},
+        Bad{"chain:3 'B(nowhere)' --dense", "no frame 'nowhere'"}}) {
+    const Ran ran = run(bad.arguments, "", true);
+    EXPECT_EQ(ran.code, 2) << bad.arguments;
+    EXPECT_NE(ran.out.find(bad.message), std::string::npos) << ran.out;
+    EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
+  }
+  const Ran ran = run("chain:2 'H*phi*x'", R"({"q": [0, 0], "x": [1, 2, 3]})", true);
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_NE(ran.out.find("x has 3 numbers, here it needs 12"), std::string::npos) << ran.out;
+}
+
+}  // namespace
+}  // namespace articula::testing
+
+#endif
