@@ -1,0 +1,202 @@
+#include "articula/linearization/linearized_forward.hpp"
+
+#include <cmath>
+
+#include "articula/dynamics/kernels.hpp"
+#include "articula/dynamics/mass_factor.hpp"
+#include "articula/linearization/kernels.hpp"
+
+namespace articula {
+
+template <class S>
+LinearizedForward<S>::LinearizedForward(const Model& model)
+    : LinearizationWorkspace<S>(
+          model, {.side = true, .factor = true, .keep_D = true, .wide_solve = true, .composite = true},
+          {.columns = true, .direct = true}),
+      mimics_(model) {
+  const std::size_t n = this->tree().nv;
+  a_full_ = AlignedArray<S>(n);
+  right_ = AlignedArray<S>(n);
+  scratch_ = AlignedArray<S>(2 * n * n + 2 * block);
+  tau_full_ = AlignedArray<S>(n);
+  if (mimics_.count() > 0) full_ = AlignedArray<S>(3 * n * n);
+}
+
+template <class S>
+ExternalForces<S> LinearizedForward<S>::start(const char* function, In<S> q, In<S> v, In<S> tau,
+                                              const LinearizationOptions<S>& options) {
+  this->check(function, "q", q.size(), this->model_.nq());
+  this->check(function, "v", v.size(), this->model_.nv());
+  this->check(function, "tau", tau.size(), this->model_.nv());
+  const ExternalForces<S> external = this->external(function, options);
+  const Tree<S>& tree = this->tree();
+  q_at_ = this->full_q(q);
+  v_at_ = this->full_v(v);
+  const S* forces = this->full_tau(tau);
+  if (this->lin_.damping) {
+    for (int i = 0; i < tree.nv; ++i) tau_full_[i] = forces[i] - this->lin_.damping[i] * v_at_[i];
+    forces = tau_full_.data();
+  }
+  const S smallest = linearization<S>().factored_forward(tree, q_at_, v_at_, forces, external.wrenches,
+                                                         this->lin_, a_full_.data());
+  if (!(smallest > 0)) throw_singular(this->model_, function, this->m_.inv_D);
+  if (mimics_.count() == 0) return external;
+  for (int row = 0; row < mimics_.count(); ++row) {
+    mimics_.unit_force(row, right_.data());
+    kernels<S>().solve(tree, this->m_, right_.data(), mimics_.response(row));
+  }
+  if (!mimics_.factor())
+    throw SingularError(std::string(function) + ": the mimic joints' own inertia is singular here");
+  mimics_.apply(a_full_.data());
+  return external;
+}
+
+template <class S>
+void LinearizedForward<S>::reduce_responses(S* full, bool by_tau, std::span<S> out) {
+  const std::size_t n = this->tree().nv, nv = this->model_.nv();
+  const auto map = this->model_.full_velocities();
+  for (std::size_t c = 0; c < nv; ++c) {
+    // The joint force tau(c) acts on the source alone; q(c) and v(c) move every joint that follows it.
+    for (std::size_t i = 0; i < n; ++i) right_[i] = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+      if (static_cast<std::size_t>(map[j].source) != c) continue;
+      if (by_tau && static_cast<int>(j) != mimics_.full_index_of(static_cast<int>(c))) continue;
+      const S factor = by_tau ? S(1) : static_cast<S>(map[j].multiplier);
+      for (std::size_t i = 0; i < n; ++i) right_[i] += factor * full[i * n + j];
+    }
+    mimics_.apply(right_.data());
+    for (std::size_t i = 0; i < nv; ++i) out[i * nv + c] = right_[mimics_.full_index_of(static_cast<int>(i))];
+  }
+}
+
+template <class S>
+void LinearizedForward<S>::matrices(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S> dv, Out<S> dtau,
+                                    const LinearizationOptions<S>& options) {
+  constexpr const char* name = "linearized_forward";
+  this->check_square(name, "dq", dq.size());
+  this->check_square(name, "dv", dv.size());
+  this->check_square(name, "dtau", dtau.size());
+  const ExternalForces<S> external = start(name, q, v, tau, options);
+  const Tree<S>& tree = this->tree();
+  const std::size_t square = static_cast<std::size_t>(tree.nv) * tree.nv;
+  const bool mimics = mimics_.count() > 0;
+  S* const to[3] = {mimics ? full_.data() : dq.data(), mimics ? full_.data() + square : dv.data(),
+                    mimics ? full_.data() + 2 * square : dtau.data()};
+  // Algorithm 6 in the form used here was faster from one joint on, on every instruction set
+  // (docs/linearization.md).
+  if (options.method == Method::conventional)
+    linearization<S>().conventional_forward(tree, v_at_, a_full_.data(), external, this->lin_,
+                                            scratch_.data(), scratch_.data() + square + block, to[0], to[1],
+                                            to[2]);
+  else
+    linearization<S>().direct_forward(tree, v_at_, a_full_.data(), external, this->lin_, to[0], to[1], to[2]);
+  if (!mimics) return;
+  reduce_responses(to[0], false, dq);
+  reduce_responses(to[1], false, dv);
+  reduce_responses(to[2], true, dtau);
+}
+
+template <class S>
+void LinearizedForward<S>::perturb(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> dv, In<S> dtau, Out<S> da,
+                                   const LinearizationOptions<S>& options) {
+  constexpr const char* name = "perturbed_forward";
+  const std::size_t nv = this->model_.nv();
+  this->check(name, "dq", dq.size(), nv);
+  this->check(name, "dv", dv.size(), nv);
+  this->check(name, "dtau", dtau.size(), nv);
+  this->check(name, "da", da.size(), nv);
+  const ExternalForces<S> external = start(name, q, v, tau, options);
+  const Tree<S>& tree = this->tree();
+  const S* const dq_full = this->full_velocity(0, dq);
+  const S* const dv_full = this->full_velocity(1, dv);
+  if (options.method == Method::conventional) {
+    linearization<S>().perturbed_inverse(tree, q_at_, v_at_, a_full_.data(), dq_full, dv_full, nullptr,
+                                         external, this->lin_, right_.data());
+    perturb_conventionally(dtau, da);
+    return;
+  }
+  const S* const dtau_full = this->full_tau(dtau);
+  S* const to = this->full_result(da);
+  linearization<S>().perturbed_forward(tree, v_at_, a_full_.data(), dq_full, dv_full, dtau_full, external,
+                                       this->lin_, right_.data(), to);
+  if (mimics_.count() == 0) return;
+  mimics_.apply(to);
+  mimics_.take_own(to, da);
+}
+
+/// Algorithm 3's other steps: M da = dtau - (what dq and dv alone need), by a Cholesky factor of M.
+template <class S>
+void LinearizedForward<S>::perturb_conventionally(In<S> dtau, Out<S> da) {
+  const std::size_t n = this->tree().nv, nv = this->model_.nv();
+  S* const M_full = scratch_.data();
+  S* const other = M_full + n * n;
+  kernels<S>().mass_matrix(this->tree(), q_at_, this->m_, M_full);
+  S* M = M_full;
+  if (mimics_.count() > 0) {
+    M = other;
+    this->reduce_matrix(M_full, std::span<S>(M, nv * nv));
+    this->reduce(right_.data(), da);
+    for (std::size_t i = 0; i < nv; ++i) da[i] = dtau[i] - da[i];
+  } else {
+    for (std::size_t i = 0; i < nv; ++i) da[i] = dtau[i] - right_[i];
+  }
+  for (std::size_t j = 0; j < nv; ++j) {
+    for (std::size_t i = j; i < nv; ++i) {
+      S sum = M[i * nv + j];
+      for (std::size_t k = 0; k < j; ++k) sum -= M[i * nv + k] * M[j * nv + k];
+      M[i * nv + j] = i == j ? std::sqrt(sum) : sum / M[j * nv + j];
+    }
+  }
+  for (std::size_t i = 0; i < nv; ++i) {
+    for (std::size_t k = 0; k < i; ++k) da[i] -= M[i * nv + k] * da[k];
+    da[i] /= M[i * nv + i];
+  }
+  for (std::size_t i = nv; i-- > 0;) {
+    for (std::size_t k = i + 1; k < nv; ++k) da[i] -= M[k * nv + i] * da[k];
+    da[i] /= M[i * nv + i];
+  }
+}
+
+template <class S>
+void LinearizedForward<S>::gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<S> by_q, Out<S> by_v,
+                                    Out<S> by_tau, const LinearizationOptions<S>& options) {
+  constexpr const char* name = "forward_gradient";
+  const std::size_t nv = this->model_.nv(), n = this->tree().nv;
+  this->check(name, "weights", weights.size(), nv);
+  this->check(name, "by_q", by_q.size(), nv);
+  this->check(name, "by_v", by_v.size(), nv);
+  this->check(name, "by_tau", by_tau.size(), nv);
+  const ExternalForces<S> external = start(name, q, v, tau, options);
+  // w . da = (M^-1 w) . (dtau - what dq and dv need): one solve, then the adjoint of Algorithm 1, M being
+  // symmetric.
+  S* const mu = this->full_result(by_tau);
+  kernels<S>().solve(this->tree(), this->m_, this->full_tau(weights), mu);
+  const bool mimics = mimics_.count() > 0;
+  if (mimics) {
+    mimics_.apply(mu);
+    mimics_.take_own(mu, by_tau);
+  }
+  S* const q_out = mimics ? full_.data() : by_q.data();
+  S* const v_out = mimics ? full_.data() + n : by_v.data();
+  linearization<S>().inverse_adjoint(this->tree(), q_at_, v_at_, a_full_.data(), mu, true, external,
+                                     this->lin_, q_out, v_out, right_.data());
+  if (mimics) {
+    this->reduce(q_out, by_q);
+    this->reduce(v_out, by_v);
+  }
+  for (std::size_t i = 0; i < nv; ++i) by_q[i] = -by_q[i], by_v[i] = -by_v[i];
+}
+
+template <class S>
+void LinearizedForward<S>::acceleration(Out<S> a) const {
+  this->check("acceleration", "a", a.size(), this->model_.nv());
+  if (mimics_.count() > 0)
+    mimics_.take_own(a_full_.data(), a);
+  else
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = a_full_[i];
+}
+
+template class LinearizedForward<double>;
+template class LinearizedForward<float>;
+
+}  // namespace articula

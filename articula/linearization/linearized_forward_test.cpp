@@ -1,0 +1,174 @@
+#include "articula/linearization/linearized_forward.hpp"
+
+#include <gtest/gtest.h>
+
+#include "articula/dynamics/forward_dynamics.hpp"
+#include "articula/dynamics/mass_factor.hpp"
+#include "articula/linearization/linearized_inverse.hpp"
+#include "tests/support/cases.hpp"
+#include "tests/support/differences.hpp"
+
+namespace articula::testing {
+namespace {
+
+struct Matrices {
+  Vector dq, dv, dtau;
+};
+Matrices matrices(const Model& model, const State& s, const LinearizationOptions<double>& options = {}) {
+  const std::size_t n = model.nv() * model.nv();
+  Matrices m{Vector(n, NAN), Vector(n, NAN), Vector(n, NAN)};
+  LinearizedForward<> work(model);
+  linearized_forward(work, s.q, s.v, s.tau, m.dq, m.dv, m.dtau, options);
+  return m;
+}
+Vector acceleration(const Model& model, const Vector& q, const Vector& v, const Vector& tau,
+                    const std::vector<Spatial<double>>& wrenches) {
+  ForwardDynamics<> work(model);
+  Vector a(model.nv());
+  forward_dynamics(work, q, v, tau, a, wrenches);
+  return a;
+}
+// Errors of the inverse mass matrix grow with its condition number: they are stated relative to it.
+double tolerance(const Case& c, double eps) {
+  return c.model.nv() == 0 ? eps : eps * std::max(1.0, double(c.dense.condition_number()) * 1e-3);
+}
+
+TEST(LinearizedForward, MatchesDifferences) {
+  Worst worst_q("da/dq against differences"), worst_v("da/dv"), worst_tau("da/dtau");
+  for_each_case([&](const Case& c) {
+    State s = c.state;
+    keep_framed(c.model, s.wrenches);
+    const Points points(c.model, s.wrenches);
+    const std::size_t n = c.model.nv();
+    const Vector M_inv = inverse_mass_matrix(c.model, s.q);
+    for (int forces = 0; forces < 4; ++forces) {
+      const std::vector<Spatial<double>> none, &wrenches = forces == 0 ? none : s.wrenches;
+      const HeldIn held = forces == 2 ? HeldIn::body_axes : HeldIn::world_axes;
+      const Vector dq = columns(n, [&](const Vector& d) {
+        return derivative(
+            [&](double h) {
+              const Vector q = manifold_add(c.model, s.q, scaled(d, h));
+              return acceleration(c.model, q, s.v, s.tau,
+                                  forces == 2   ? turned(c.model, s.q, q, wrenches)
+                                  : forces == 3 ? moved(c.model, s.q, q, wrenches, points.r)
+                                                : wrenches);
+            },
+            0.003);
+      });
+      const Vector dv = columns(n, [&](const Vector& d) {
+        return derivative(
+            [&](double h) { return acceleration(c.model, s.q, sum(s.v, d, h), s.tau, wrenches); }, 0.1);
+      });
+      for (const Method method : {Method::direct, Method::conventional}) {
+        const Matrices m = matrices(
+            c.model, s,
+            {.wrenches = wrenches, .held = held, .levers = points.levers_if(forces == 3), .method = method});
+        EXPECT_LT(worst_q(relative_error(m.dq, dq, 1)), tolerance(c, 1e-8))
+            << forces << " method " << int(method);
+        EXPECT_LT(worst_v(relative_error(m.dv, dv, 1)), tolerance(c, 1e-9))
+            << forces << " method " << int(method);
+        EXPECT_LT(worst_tau(relative_error(m.dtau, M_inv, 1)), tolerance(c, 1e-11))
+            << " method " << int(method);
+      }
+    }
+  });
+}
+
+// Algorithms 3, 4, 5 and 6 and the adjoint against each other, with armature, damping, mimic joints and
+// external forces.
+TEST(LinearizedForward, AlgorithmsAgree) {
+  Worst worst46("Algorithm 4 against 6"), worst5("Algorithm 5 against 6"), worst3("Algorithm 3 against 6"),
+      worst_adjoint("adjoint against 6");
+  for_each_case([&](const Case& c) {
+    const State& s = c.state;
+    const Points points(c.model, s.wrenches);
+    const std::size_t n = c.model.nv();
+    Rng rng(7);
+    const Vector dq = random_vector(rng, n), dv = random_vector(rng, n), dtau = random_vector(rng, n),
+                 w = random_vector(rng, n);
+    for (int forces = 0; forces < 4; ++forces) {
+      LinearizationOptions<double> options;
+      if (forces > 0) options.wrenches = s.wrenches;
+      options.held = forces == 2 ? HeldIn::body_axes : HeldIn::world_axes;
+      options.damping = forces == 1;
+      options.levers = points.levers_if(forces == 3);
+      options.method = Method::direct;
+      const Matrices m6 = matrices(c.model, s, options);
+      options.method = Method::conventional;
+      const Matrices m4 = matrices(c.model, s, options);
+      const double eps = tolerance(c, 1e-11);
+      EXPECT_LT(worst46(relative_error(m4.dq, m6.dq, 1)), eps) << "forces " << forces;
+      EXPECT_LT(worst46(relative_error(m4.dv, m6.dv, 1)), eps) << "forces " << forces;
+      EXPECT_LT(worst46(relative_error(m4.dtau, m6.dtau, 1)), eps) << "forces " << forces;
+      const Vector expected = sum(sum(product(m6.dq, dq), product(m6.dv, dv)), product(m6.dtau, dtau));
+      LinearizedForward<> work(c.model);
+      Vector da(n), by_q(n), by_v(n), by_tau(n);
+      perturbed_forward(work, s.q, s.v, s.tau, dq, dv, dtau, da, options);
+      EXPECT_LT(worst3(relative_error(da, expected, 1)), eps) << "forces " << forces;
+      options.method = Method::direct;
+      perturbed_forward(work, s.q, s.v, s.tau, dq, dv, dtau, da, options);
+      EXPECT_LT(worst5(relative_error(da, expected, 1)), eps) << "forces " << forces;
+      forward_gradient(work, s.q, s.v, s.tau, w, by_q, by_v, by_tau, options);
+      EXPECT_LT(worst_adjoint(relative_error(by_q, star_product(m6.dq, w), 1)), eps) << "forces " << forces;
+      EXPECT_LT(worst_adjoint(relative_error(by_v, star_product(m6.dv, w), 1)), eps) << "forces " << forces;
+      EXPECT_LT(worst_adjoint(relative_error(by_tau, star_product(m6.dtau, w), 1)), eps)
+          << "forces " << forces;
+    }
+  });
+}
+
+// M da/dq = -dtau/dq and M da/dv = -dtau/dv at the same accelerations: Algorithm 6 undoes Algorithm 2.
+// Damping too.
+TEST(LinearizedForward, UndoesTheInverse) {
+  Worst worst("M da/dq + dtau/dq");
+  for_each_case([&](const Case& c) {
+    State s = c.state;
+    const std::size_t n = c.model.nv();
+    LinearizationOptions<double> options{.wrenches = s.wrenches, .damping = true, .method = Method::direct};
+    LinearizedForward<> forward(c.model);
+    Vector dq(n * n), dv(n * n), dtau(n * n), tq(n * n), tv(n * n), M(n * n);
+    linearized_forward(forward, s.q, s.v, s.tau, dq, dv, dtau, options);
+    forward.acceleration(s.a);
+    LinearizedInverse<> inverse(c.model);
+    linearized_inverse(inverse, s.q, s.v, s.a, tq, tv, M, options);
+    Rng rng(3);
+    const Vector d = random_vector(rng, n);
+    EXPECT_LT(worst(relative_error(scaled(product(M, product(dq, d)), -1), product(tq, d), 1)),
+              tolerance(c, 1e-11));
+    EXPECT_LT(worst(relative_error(scaled(product(M, product(dv, d)), -1), product(tv, d), 1)),
+              tolerance(c, 1e-11));
+  });
+}
+
+// Zero between different trees on the world.
+TEST(LinearizedForward, PatternCoversAllThatIsNotZero) {
+  std::size_t zeros = 0;
+  for_each_case([&](const Case& c) {
+    const std::vector<bool> pattern = forward_pattern(c.model);
+    for (const Method method : {Method::direct, Method::conventional}) {
+      const Matrices m = matrices(c.model, c.state, {.wrenches = c.state.wrenches, .method = method});
+      for (std::size_t i = 0; i < pattern.size(); ++i) {
+        if (pattern[i]) continue;
+        ++zeros;
+        EXPECT_EQ(m.dq[i], 0);
+        EXPECT_EQ(m.dv[i], 0);
+        EXPECT_EQ(m.dtau[i], 0);
+      }
+    }
+  });
+  EXPECT_GT(zeros, 100u);
+}
+
+TEST(LinearizedForward, ChecksSizes) {
+  const Model model(one_joint_spec(JointKind::planar));
+  LinearizedForward<> work(model);
+  Vector q(3), v(3), tau(3), m(9), small(8);
+  EXPECT_NO_THROW(linearized_forward(work, q, v, tau, m, m, m));
+  EXPECT_THROW(linearized_forward(work, q, v, tau, m, m, small), ArgumentError);
+  EXPECT_THROW(linearized_forward(work, Vector(2), v, tau, m, m, m), ArgumentError);
+  EXPECT_THROW(perturbed_forward(work, q, v, tau, v, v, Vector(2), v), ArgumentError);
+  EXPECT_THROW(forward_gradient(work, q, v, tau, v, v, v, small), ArgumentError);
+}
+
+}  // namespace
+}  // namespace articula::testing

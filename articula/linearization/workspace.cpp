@@ -1,0 +1,144 @@
+#include "articula/linearization/workspace.hpp"
+
+#include "articula/spatial/dual.hpp"
+
+namespace articula {
+
+template <class S>
+AlignedArray<S> linearization_arrays(const Tree<Real<S>>& tree, const LinearizationNeeds& needs,
+                                     LinearizationMemory<S>& m) {
+  const std::size_t slots = tree.slots(), nv = tree.nv, padded_slots = padded(tree.slots());
+  const std::size_t widest = block;  // widest Wide<S> of any instruction set, in scalars
+  AlignedArray<S> memory;
+  std::size_t used = 0;
+  const auto give = [&](bool wanted, std::size_t count, S*& pointer) {
+    if (!wanted) return;
+    if (memory.size()) pointer = memory.data() + used;
+    used += (count + 15) / 16 * 16;
+  };
+  for (int pass = 0; pass < 2; ++pass) {
+    used = 0;
+    give(true, padded_slots * motion::count, m.y);
+    give(true, slots * 42, m.side);
+    give(needs.columns, column::count * static_cast<std::size_t>(padded(tree.nv)), m.columns);
+    give(needs.columns || needs.direct, 6 * nv, m.own);
+    give(needs.columns, 3 * static_cast<std::size_t>(padded(tree.nv)), m.row);
+    give(needs.direct, direct::count * static_cast<std::size_t>(padded(tree.nv)), m.direct);
+    give(needs.direct, 12 * widest * slots, m.t);
+    give(needs.direct, 3 * widest * static_cast<std::size_t>(padded(tree.nv)), m.result);
+    if (pass == 0) memory = AlignedArray<S>(used + 16);
+  }
+  return memory;
+}
+
+namespace {
+
+/// Which columns belong to each body, and which support it or are supported by it.
+template <class S>
+std::vector<ColumnIndex> column_index(const Tree<S>& tree, std::vector<unsigned char>& bits) {
+  std::vector<ColumnIndex> index(tree.slots());
+  const std::size_t blocks = padded(tree.nv) / block;
+  bits.assign(2 * blocks * tree.slots(), 0);
+  const auto set = [](unsigned char* row, int velocity) {
+    row[velocity / block] = static_cast<unsigned char>(row[velocity / block] | 1u << velocity % block);
+  };
+  for (int k = 1; k < tree.slots(); ++k)
+    visit(tree.index[k].kind, [&](auto j) { index[k].end = tree.index[k].v + j.nv; });
+  for (int k = 1; k < tree.slots(); ++k) {
+    unsigned char* const row = bits.data() + 2 * blocks * k;
+    index[k].outboard = row;
+    index[k].inboard = row + blocks;
+    for (int c = tree.index[k].v; c < index[k].end; ++c) set(row, c);
+    for (int p = tree.index[k].inboard; p != 0; p = tree.index[p].inboard) {
+      for (int c = tree.index[p].v; c < index[p].end; ++c) set(row + blocks, c);
+      for (int c = tree.index[k].v; c < index[k].end; ++c) set(bits.data() + 2 * blocks * p, c);
+    }
+  }
+  return index;
+}
+
+}  // namespace
+
+template <class S>
+LinearizationWorkspace<S>::LinearizationWorkspace(const Model& model, const MemoryNeeds& memory,
+                                                  const LinearizationNeeds& needs)
+    : Workspace<S>(model, memory) {
+  const Tree<S>& tree = this->tree();
+  arrays_ = linearization_arrays(tree, needs, lin_);
+  lin_.k = this->m_;
+  index_ = column_index(tree, bits_);
+  lin_.index = index_.data();
+  for (int at = 0; at < padded(tree.nv) / block; ++at) {
+    block_begin_.push_back(static_cast<int>(block_rows_.size()));
+    for (int k = 1; k < tree.slots(); ++k)
+      if (index_[k].outboard[at] | index_[k].inboard[at])
+        for (int i = tree.index[k].v; i < index_[k].end; ++i) block_rows_.push_back(i);
+  }
+  block_begin_.push_back(static_cast<int>(block_rows_.size()));
+  lin_.block_rows = block_rows_.data();
+  lin_.block_begin = block_begin_.data();
+  // The mass outboard of each joint, for each of its velocities.
+  std::vector<S> outboard(tree.slots());
+  for (int k = tree.bodies; k >= 1; --k) {
+    outboard[k] += tree.constants_of(k)[block * constant::m];
+    outboard[tree.index[k].inboard] += outboard[k];
+  }
+  mass_ = AlignedArray<S>(tree.nv + block);
+  for (int k = 1; k < tree.slots(); ++k)
+    for (int c = tree.index[k].v; c < index_[k].end; ++c) mass_[c] = outboard[k];
+  lin_.mass = mass_.data();
+  damping_ = AlignedArray<S>(tree.nv);
+  for (const Joint& joint : model.joints()) {
+    const int first = model.full_velocity_of(joint);
+    for (int i = 0; i < nv_of(joint.kind); ++i) damping_[first + i] = static_cast<S>(joint.damping);
+  }
+  if (model.has_mimics()) expanded_ = AlignedArray<S>(3 * static_cast<std::size_t>(tree.nv));
+}
+
+template <class S>
+ExternalForces<S> LinearizationWorkspace<S>::external(const char* function,
+                                                      const LinearizationOptions<S>& options) {
+  lin_.damping = options.damping ? damping_.data() : nullptr;
+  if (!options.levers.empty())
+    this->check(function, "levers (one a body)", options.levers.size(), this->model_.body_count());
+  return {this->check_wrenches(function, options.wrenches), options.held,
+          options.levers.empty() ? nullptr : &options.levers[0].xx};
+}
+template <class S>
+void LinearizationWorkspace<S>::check_square(const char* function, const char* argument,
+                                             std::size_t size) const {
+  const std::size_t nv = this->model_.nv();
+  this->check(function, argument, size, nv * nv);
+}
+template <class S>
+const S* LinearizationWorkspace<S>::full_velocity(int which, std::span<const S> x) {
+  if (expanded_.size() == 0) return x.data();
+  const auto map = this->model_.full_velocities();
+  S* const to = expanded_.data() + map.size() * which;
+  for (std::size_t i = 0; i < map.size(); ++i) to[i] = static_cast<S>(map[i].multiplier) * x[map[i].source];
+  return to;
+}
+template <class S>
+void LinearizationWorkspace<S>::reduce(const S* full, std::span<S> out) const {
+  for (S& x : out) x = 0;
+  const auto map = this->model_.full_velocities();
+  for (std::size_t i = 0; i < map.size(); ++i)
+    out[map[i].source] += static_cast<S>(map[i].multiplier) * full[i];
+}
+template <class S>
+void LinearizationWorkspace<S>::reduce_matrix(const S* full, std::span<S> out) const {
+  for (S& x : out) x = 0;
+  const auto map = this->model_.full_velocities();
+  const std::size_t n = map.size(), nv = this->model_.nv();
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t j = 0; j < n; ++j)
+      out[map[i].source * nv + map[j].source] +=
+          static_cast<S>(map[i].multiplier * map[j].multiplier) * full[i * n + j];
+}
+
+template class LinearizationWorkspace<double>;
+template class LinearizationWorkspace<float>;
+template AlignedArray<Dual<double>> linearization_arrays(const Tree<double>&, const LinearizationNeeds&,
+                                                         LinearizationMemory<Dual<double>>&);
+
+}  // namespace articula
