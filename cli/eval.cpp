@@ -7,11 +7,16 @@
 #include <optional>
 #include <vector>
 
+#include "articula/diagonal/diagonalized_dynamics.hpp"
+#include "articula/dynamics/coriolis.hpp"
+#include "articula/dynamics/fd1_to_fd4.hpp"
 #include "articula/dynamics/forward_dynamics.hpp"
 #include "articula/dynamics/inverse_dynamics.hpp"
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/linearization/linearized_forward.hpp"
+#include "articula/linearization/linearized_inverse.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -24,7 +29,7 @@ namespace {
 /// A model at one state after another, with workspaces made when first asked for.
 class Evaluation {
  public:
-  Evaluation(const Model& model, int frame) : model(model), frame(frame) {}
+  Evaluation(const Model& model, int frame, Method method) : model(model), frame(frame), method(method) {}
 
   void start(const State& next) {
     state_ = &next;
@@ -52,9 +57,24 @@ class Evaluation {
   ForwardDynamics<>& forward() { return made(forward_); }
   MassMatrix<>& mass_matrix() { return made(mass_matrix_); }
   MassFactor<>& mass_factor() { return made(mass_factor_); }
+  NamedForwardDynamics& named_forward() { return made(named_forward_); }
+  Coriolis& coriolis() { return made(coriolis_); }
+  LinearizedInverse<>& linearized_inverse() { return made(linearized_inverse_); }
+  LinearizedForward<>& linearized_forward() { return made(linearized_forward_); }
+  DiagonalizedDynamics& diagonalized() { return made(diagonalized_); }
+  /// External forces keep their world components, at their frame's origin, when the bodies move.
+  LinearizationOptions<double> linearization() {
+    LinearizationOptions<double> options{.wrenches = wrenches(), .method = method};
+    if (!options.wrenches.empty()) {
+      body_levers(*state_, kinematics(), levers_);
+      options.levers = levers_;
+    }
+    return options;
+  }
 
   const Model& model;
   const int frame;
+  const Method method;
 
  private:
   template <class W>
@@ -65,15 +85,20 @@ class Evaluation {
   const State* state_ = nullptr;
   bool kinematics_current_ = false;
   std::vector<Spatial<double>> wrenches_;
+  std::vector<Mat3<double>> levers_;
   std::unique_ptr<Kinematics<>> kinematics_;
   std::unique_ptr<InverseDynamics<>> inverse_;
   std::unique_ptr<ForwardDynamics<>> forward_;
   std::unique_ptr<MassMatrix<>> mass_matrix_;
   std::unique_ptr<MassFactor<>> mass_factor_;
+  std::unique_ptr<NamedForwardDynamics> named_forward_;
+  std::unique_ptr<Coriolis> coriolis_;
+  std::unique_ptr<DiagonalizedDynamics> diagonalized_;
+  std::unique_ptr<LinearizedInverse<>> linearized_inverse_;
+  std::unique_ptr<LinearizedForward<>> linearized_forward_;
 };
 
-// --- numbers as JSON
-// ------------------------------------------------------------------------------------------------
+// --- numbers as JSON ---------------------------------------------------------------------------------
 Json to_json(const Vec3<double>& a) { return Json{a.x, a.y, a.z}; }
 Json to_json(const Spatial<double>& a) { return Json{a.w.x, a.w.y, a.w.z, a.v.x, a.v.y, a.v.z}; }
 Json to_json(const Mat3<double>& m) {
@@ -101,8 +126,18 @@ Json matrix_of(Evaluation& at, int count, F&& f) {
   return count == 0 ? Json::array() : rows(x, count);
 }
 
-// --- the quantities: one entry each
-// ---------------------------------------------------------------------------------
+/// Three nv x nv matrices that `f` fills, by name.
+template <class F>
+Json matrices_of(Evaluation& at, const char* last, F&& f) {
+  const int nv = at.model.nv();
+  std::vector<double> m[3];
+  for (auto& x : m) x.resize(static_cast<std::size_t>(nv) * nv);
+  f(m[0], m[1], m[2]);
+  const auto shaped = [&](const auto& x) { return nv == 0 ? Json::array() : rows(x, nv); };
+  return Json{{"dq", shaped(m[0])}, {"dv", shaped(m[1])}, {last, shaped(m[2])}};
+}
+
+// --- the quantities: one entry each ------------------------------------------------------------------
 struct Quantity {
   const char* name;
   std::vector<Input> uses;
@@ -110,8 +145,15 @@ struct Quantity {
   const char* value;
   Json (*compute)(Evaluation&);
 };
-constexpr Input q = Input::q, v = Input::v, a = Input::a, tau = Input::tau;
+constexpr Input q = Input::q, v = Input::v, a = Input::a, tau = Input::tau, dq = Input::dq, dv = Input::dv,
+                da = Input::da, dtau = Input::dtau;
 constexpr bool of_frame = true, of_model = false;
+
+template <NamedForwardDynamics::Algorithm algorithm>
+Json named_forward_dynamics(Evaluation& at) {
+  return vector_of(
+      at, [&](auto& x) { at.named_forward().compute(algorithm, at[q], at[v], at[tau], x, at.wrenches()); });
+}
 
 const std::vector<Quantity>& quantities() {
   using At = Evaluation;
@@ -131,6 +173,56 @@ const std::vector<Quantity>& quantities() {
        [](At& at) -> Json {
          return vector_of(
              at, [&](auto& x) { forward_dynamics(at.forward(), at[q], at[v], at[tau], x, at.wrenches()); });
+       }},
+      {"forward_dynamics_fd1",
+       {q, v, tau},
+       of_model,
+       "the same by JPL88's FD1",
+       named_forward_dynamics<NamedForwardDynamics::Algorithm::fd1>},
+      {"forward_dynamics_fd2",
+       {q, v, tau},
+       of_model,
+       "the same by JPL88's FD2",
+       named_forward_dynamics<NamedForwardDynamics::Algorithm::fd2>},
+      {"forward_dynamics_fd3",
+       {q, v, tau},
+       of_model,
+       "the same by JPL88's FD3",
+       named_forward_dynamics<NamedForwardDynamics::Algorithm::fd3>},
+      {"forward_dynamics_fd4",
+       {q, v, tau},
+       of_model,
+       "the same by JPL88's FD4",
+       named_forward_dynamics<NamedForwardDynamics::Algorithm::fd4>},
+      {"coriolis_matrix",
+       {q, v},
+       of_model,
+       "C, nv x nv: C v + g = bias_forces, dM/dt - 2C skew",
+       [](At& at) -> Json {
+         return matrix_of(at, at.model.nv(),
+                          [&](auto& x) { coriolis_matrix(at.coriolis(), at[q], at[v], x); });
+       }},
+      {"mass_matrix_rate",
+       {q, v},
+       of_model,
+       "dM/dt along v, nv x nv",
+       [](At& at) -> Json {
+         return matrix_of(at, at.model.nv(),
+                          [&](auto& x) { mass_matrix_rate(at.coriolis(), at[q], at[v], x); });
+       }},
+      {"christoffel_symbols",
+       {q},
+       of_model,
+       "Gamma_ijk as one matrix (rows i, columns j) for each k",
+       [](At& at) -> Json {
+         const int nv = at.model.nv();
+         const std::size_t size = static_cast<std::size_t>(nv) * nv;
+         std::vector<double> gamma(size * nv);
+         christoffel_symbols(at.coriolis(), at[q], gamma);
+         Json out = Json::array();
+         for (int k = 0; k < nv; ++k)
+           out.push_back(rows({gamma.begin() + k * size, gamma.begin() + (k + 1) * size}, nv));
+         return out;
        }},
       {"mass_matrix",
        {q},
@@ -213,6 +305,64 @@ const std::vector<Quantity>& quantities() {
        of_frame,
        "d/dt (jacobian v) at a = 0",
        [](At& at) { return to_json(at.kinematics().acceleration(at.frame)); }},
+      {"linearized_inverse",
+       {q, v, a},
+       of_model,
+       "{\"dq\": dtau/dq, \"dv\": dtau/dv, \"da\": dtau/da}, nv x nv each",
+       [](At& at) -> Json {
+         return matrices_of(at, "da", [&](auto& by_q, auto& by_v, auto& by_a) {
+           linearized_inverse(at.linearized_inverse(), at[q], at[v], at[a], by_q, by_v, by_a,
+                              at.linearization());
+         });
+       }},
+      {"linearized_forward",
+       {q, v, tau},
+       of_model,
+       "{\"dq\": da/dq, \"dv\": da/dv, \"dtau\": da/dtau}, nv x nv each",
+       [](At& at) -> Json {
+         return matrices_of(at, "dtau", [&](auto& by_q, auto& by_v, auto& by_tau) {
+           linearized_forward(at.linearized_forward(), at[q], at[v], at[tau], by_q, by_v, by_tau,
+                              at.linearization());
+         });
+       }},
+      {"perturbed_inverse",
+       {q, v, a, dq, dv, da},
+       of_model,
+       "delta tau, in O(n)",
+       [](At& at) -> Json {
+         return vector_of(at, [&](auto& x) {
+           perturbed_inverse(at.linearized_inverse(), at[q], at[v], at[a], at[dq], at[dv], at[da], x,
+                             at.linearization());
+         });
+       }},
+      {"perturbed_forward",
+       {q, v, tau, dq, dv, dtau},
+       of_model,
+       "delta a, in O(n); --method conventional: through the mass matrix",
+       [](At& at) -> Json {
+         return vector_of(at, [&](auto& x) {
+           perturbed_forward(at.linearized_forward(), at[q], at[v], at[tau], at[dq], at[dv], at[dtau], x,
+                             at.linearization());
+         });
+       }},
+      {"diagonalized",
+       {q, v, tau},
+       of_model,
+       "{\"nu\", \"epsilon\", \"coriolis_nu\", \"xi\", \"kappa\", \"coriolis_xi\", \"D\"}; D is nv x nv",
+       [](At& at) -> Json {
+         auto& work = at.diagonalized();
+         work.update(at[q]);
+         const auto terms = work.terms(at[v], at.wrenches());
+         return Json{
+             {"nu", terms.nu},
+             {"epsilon", vector_of(at, [&](auto& x) { work.forces_to_epsilon(at[tau], x); })},
+             {"coriolis_nu", terms.coriolis_nu},
+             {"xi", terms.xi},
+             {"kappa", vector_of(at, [&](auto& x) { work.forces_to_kappa(at[tau], x); })},
+             {"coriolis_xi", terms.coriolis_xi},
+             {"D", at.model.nv() == 0 ? Json::array() : rows(terms.D, at.model.nv())},
+         };
+       }},
   };
   return all;
 }
@@ -239,14 +389,15 @@ std::string help_on_quantities() {
     for (const Input input : k.uses)
       uses += std::string(uses.empty() ? "" : " ") + std::string(name_of(input));
     if (k.frame) uses += " --frame";
-    text += fmt::format("  {:<20} {:<12} {}\n", k.name, uses, k.value);
+    text += fmt::format("  {:<20} {:<19} {}\n", k.name, uses, k.value);
   }
   return text +
          "\nStates are JSON: {\"states\": [{\"q\": [..], \"v\": [..], \"a\": [..], \"tau\": [..]}, ..]}, or "
          "one such state.\n"
          "Vectors that no quantity uses may be left out. \"wrenches\": {\"LINK\": [moment(3), force(3)]} in "
          "a state adds\n"
-         "external forces, world axes at the link's origin, to inverse_dynamics and forward_dynamics.\n\n"
+         "external forces, world axes at the link's origin, to inverse_dynamics, forward_dynamics and their\n"
+         "linearizations, where they keep these components. Derivatives by q have one column a velocity.\n\n"
          "Example:\n"
          "  echo '{\"q\": [0.3, -0.5], \"v\": [0, 0], \"tau\": [0, 0]}' | articula eval double_pendulum "
          "forward_dynamics\n";
@@ -261,6 +412,7 @@ struct EvalOptions {
   ModelOptions model;
   std::vector<std::string> quantities;
   std::string frame, states = "-", out = "-";
+  std::string method;
 };
 
 Json result_of(const std::vector<const Quantity*>& wanted, Evaluation& at, std::size_t index) {
@@ -296,7 +448,10 @@ ExitCode run(const EvalOptions& options) {
   std::string text = "{\n \"model\": ";
   append(describe_model(model), 1, text);
   text += ",\n \"results\": [";
-  Evaluation at(model, frame);
+  Evaluation at(model, frame,
+                options.method.empty()       ? Method::automatic
+                : options.method == "direct" ? Method::direct
+                                             : Method::conventional);
   Progress progress("eval", states.size());
   for (std::size_t i = 0; i < states.size(); ++i) {
     at.start(states[i]);
@@ -320,6 +475,9 @@ Subcommand add_eval(CLI::App& program) {
       ->required()
       ->type_name("");
   app.add_option("--frame", options->frame, "The link or frame of pose, jacobian, ..")->type_name("LINK");
+  app.add_option("--method", options->method,
+                 "How linearized_forward and perturbed_forward are made (default: what is faster)")
+      ->check(CLI::IsMember({"direct", "conventional"}));
   app.add_option("--states", options->states, "File of states (default: - for stdin)")->type_name("FILE");
   add_out_option(app, options->out);
   app.footer(help_on_quantities());

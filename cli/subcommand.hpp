@@ -28,5 +28,7 @@ struct Subcommand {
 Subcommand add_info(CLI::App& program);
 Subcommand add_check(CLI::App& program);
 Subcommand add_eval(CLI::App& program);
+Subcommand add_operators(CLI::App& program);
+Subcommand add_count(CLI::App& program);
 
 }  // namespace articula::cli

@@ -4,11 +4,17 @@
 
 #include <cstdlib>
 
+#include "articula/dynamics/coriolis.hpp"
+#include "articula/dynamics/fd1_to_fd4.hpp"
 #include "articula/dynamics/forward_dynamics.hpp"
 #include "articula/dynamics/inverse_dynamics.hpp"
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/linearization/linearized_inverse.hpp"
+#include "articula/linearization/second_order.hpp"
+#include "articula/linearization/state_space.hpp"
+#include "articula/operators/program.hpp"
 #include "tests/support/cases.hpp"
 
 // Sanitizers bring their own malloc, and only glibc has the names below.
@@ -119,12 +125,80 @@ void check(const Case& c) {
   }
   EXPECT_EQ(allocations_in([&] { (void)motion.totals(); }), 0);
   EXPECT_EQ(allocations_in([&] { (void)model.frame("tool"); }), 0);
+
+  LinearizedInverse<S> linear_inverse(model);
+  LinearizedForward<S> linear_forward(model);
+  std::vector<S> dq(nv * nv), dv(nv * nv), y(nv), z(nv);
+  for (const Method method : {Method::direct, Method::conventional}) {
+    const LinearizationOptions<S> options{.wrenches = wrenches, .damping = true, .method = method};
+    EXPECT_EQ(allocations_in([&] { linearized_inverse(linear_inverse, q, v, a, dq, dv, matrix, options); }),
+              0);
+    EXPECT_EQ(allocations_in([&] { perturbed_inverse(linear_inverse, q, v, a, v, a, tau, x, options); }), 0);
+    EXPECT_EQ(allocations_in([&] { inverse_gradient(linear_inverse, q, v, a, tau, x, y, z, options); }), 0);
+    EXPECT_EQ(allocations_in([&] { linearized_forward(linear_forward, q, v, tau, dq, dv, matrix, options); }),
+              0);
+    EXPECT_EQ(allocations_in([&] { perturbed_forward(linear_forward, q, v, tau, v, a, tau, x, options); }),
+              0);
+    EXPECT_EQ(allocations_in([&] { forward_gradient(linear_forward, q, v, tau, a, x, y, z, options); }), 0);
+  }
+  if constexpr (std::is_same_v<S, double>) {
+    SecondOrder second(model);
+    const Direction one{v, a, tau}, other{a, tau, v};
+    EXPECT_EQ(allocations_in([&] { twice_perturbed_inverse(second, q, v, a, one, other, x); }), 0);
+    EXPECT_EQ(allocations_in([&] { twice_perturbed_forward(second, q, v, tau, one, other, x); }), 0);
+    StateSpace space(model);
+    std::vector<double> A(4 * nv * nv), B(2 * nv * nv), q_next(q);
+    EXPECT_EQ(allocations_in([&] { continuous_state_space(space, q, v, tau, A, B); }), 0);
+    for (const Step step : {Step::euler, Step::symplectic_euler})
+      EXPECT_EQ(allocations_in([&] { discrete_state_space(space, q, v, tau, 1e-3, step, A, B, q_next, x); }),
+                0);
+  }
+}
+
+void check_operators(const Case& c) {
+  using namespace articula::operators;
+  const Model& model = c.model;
+  const auto &q = c.state.q, &v = c.state.v, &torque = c.state.tau;
+  const std::size_t nv = model.nv();
+  std::vector<double> x(nv), matrix(nv * nv), frames_matrix(144);
+  NamedForwardDynamics named(model);
+  for (const auto algorithm : {NamedForwardDynamics::Algorithm::fd1, NamedForwardDynamics::Algorithm::fd2,
+                               NamedForwardDynamics::Algorithm::fd3, NamedForwardDynamics::Algorithm::fd4})
+    EXPECT_EQ(allocations_in([&] { named.compute(algorithm, q, v, torque, x, c.state.wrenches); }), 0);
+  Coriolis coriolis(model);
+  EXPECT_EQ(allocations_in([&] { coriolis_matrix(coriolis, q, v, matrix); }), 0);
+  EXPECT_EQ(allocations_in([&] { mass_matrix_rate(coriolis, q, v, matrix); }), 0);
+  MassFactor<> factor(model);
+  factor.factor(q);
+  EXPECT_EQ(allocations_in([&] { factor.multiply(v, x); }), 0);
+  EXPECT_EQ(allocations_in([&] { factor.solve_columns(v, x, 1); }), 0);
+  if (!model.has_mimics()) {
+    EXPECT_EQ(allocations_in([&] { factor.times_root(v, x); }), 0);
+    EXPECT_EQ(allocations_in([&] { factor.solve_root_star(v, x); }), 0);
+  }
+  const int frames[] = {model.frame("tool"), 0};
+  factor.frame_inertia_inverse(frames, frames_matrix);  // makes room
+  EXPECT_EQ(allocations_in([&] { factor.frame_inertia_inverse(frames, frames_matrix); }), 0);
+
+  OperatorState state(model);
+  const auto T = input<JointSpace>(0);
+  const auto a = a_bias + star(E) * a_g;
+  Program bias(state, T - H * phi * (M * star(phi) * a + b_bias));
+  Program inertia(state, star(H_full * phi * K * inv(D) * H_full * psi * P) * Gamma);
+  Program reach(state, H * phi * (Omega + R) * tau_bar * B("tool"));
+  std::vector<double> body(inertia.rows()), wrench(6);
+  const std::span<const double> inputs[] = {torque};
+  EXPECT_EQ(allocations_in([&] { state.update(q, v); }), 0);
+  EXPECT_EQ(allocations_in([&] { bias.evaluate(inputs, x); }), 0);
+  EXPECT_EQ(allocations_in([&] { inertia.apply(v, body); }), 0);
+  EXPECT_EQ(allocations_in([&] { reach.apply(wrench, x); }), 0);
 }
 
 TEST(Allocation, NoneAfterSetUp) {
   for_each_case([](const Case& c) {
     check<double>(c);
     check<float>(c);
+    check_operators(c);
   });
 }
 

@@ -5,12 +5,16 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "articula/dynamics/coriolis.hpp"
+#include "articula/dynamics/fd1_to_fd4.hpp"
 #include "articula/dynamics/forward_dynamics.hpp"
 #include "articula/dynamics/inverse_dynamics.hpp"
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
 #include "articula/files/urdf.hpp"
+#include "articula/linearization/linearized_forward.hpp"
+#include "articula/linearization/linearized_inverse.hpp"
 #include "tests/support/cases.hpp"
 
 namespace articula::testing {
@@ -107,9 +111,26 @@ TEST(Oracle, AllRobots) {
       same("bias", bias_forces(model, q, v), vector("nonlinear_effects"));
       same("gravity", gravity_forces(model, q), vector("gravity_torque"));
       same("aba", forward_dynamics(model, q, v, tau), vector("aba_qdd"));
+      same("fd1", forward_dynamics_fd1(model, q, v, tau), vector("aba_qdd"));
+      same("fd2", forward_dynamics_fd2(model, q, v, tau), vector("aba_qdd"));
+      same("fd3", forward_dynamics_fd3(model, q, v, tau), vector("aba_qdd"));
+      same("fd4", forward_dynamics_fd4(model, q, v, tau), vector("aba_qdd"));
+      same("Coriolis matrix", coriolis_matrix(model, q, v), robot.joint_matrix(state["coriolis_matrix"]));
       same("mass matrix", mass_matrix(model, q), robot.joint_matrix(state["mass_matrix"]));
       same("inverse mass matrix", inverse_mass_matrix(model, q),
            robot.joint_matrix(state["mass_matrix_inverse"]));
+      LinearizedInverse<> linear_inverse(model);
+      std::vector<double> dq(nv * nv), dv(nv * nv), last(nv * nv);
+      linearized_inverse(linear_inverse, q, v, a, dq, dv, last);
+      same("dtau/dq", dq, robot.joint_matrix(state["dtau_dq"]));
+      same("dtau/dv", dv, robot.joint_matrix(state["dtau_dv"]));
+      LinearizedForward<> linear_forward(model);
+      for (const Method method : {Method::direct, Method::conventional}) {
+        linearized_forward(linear_forward, q, v, tau, dq, dv, last, {.method = method});
+        same("da/dq", dq, robot.joint_matrix(state["dqdd_dq"]));
+        same("da/dv", dv, robot.joint_matrix(state["dqdd_dv"]));
+        same("da/dtau", last, robot.joint_matrix(state["dqdd_dtau"]));
+      }
       same("centroidal map", centroidal_map(model, q), robot.spatial_matrix(state["centroidal_map"]));
 
       Kinematics<> motion(model);

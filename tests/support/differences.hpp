@@ -82,6 +82,58 @@ inline std::vector<Spatial<double>> turned(const Model& model, std::span<const d
   }
   return out;
 }
+/// External forces that keep their world components at points of their bodies, r from the joint origin at q,
+/// in another configuration; given and returned at the joint origins.
+inline std::vector<Spatial<double>> moved(const Model& model, std::span<const double> q,
+                                          std::span<const double> other,
+                                          std::span<const Spatial<double>> wrenches,
+                                          std::span<const Vec3<double>> r) {
+  Kinematics<double> at(model), to(model);
+  at.update(q);
+  to.update(other);
+  std::vector<Spatial<double>> out(wrenches.begin(), wrenches.end());
+  for (std::size_t f = 0; f < model.frames().size(); ++f) {
+    const int body = model.frames()[f].body;
+    if (body < 0) continue;
+    const Mat3<double> R = to.pose(int(f)).rotation * star(at.pose(int(f)).rotation);
+    out[body].w = wrenches[body].w + cross(R * r[body] - r[body], wrenches[body].v);
+  }
+  return out;
+}
+/// Points of the bodies where external forces act, and the levers r F* that the linearizations take.
+struct Points {
+  Points(const Model& model, std::span<const Spatial<double>> wrenches) {
+    Rng rng(23);
+    for (int i = 0; i < model.body_count(); ++i) {
+      r.push_back(rng.vector());
+      levers.push_back(lever(r.back(), wrenches[i].v));
+    }
+  }
+  static Mat3<double> lever(const Vec3<double>& r, const Vec3<double>& F) {
+    return {r.x * F.x, r.x * F.y, r.x * F.z, r.y * F.x, r.y * F.y,
+            r.y * F.z, r.z * F.x, r.z * F.y, r.z * F.z};
+  }
+  std::span<const Mat3<double>> levers_if(bool wanted) const {
+    return wanted ? std::span<const Mat3<double>>(levers) : std::span<const Mat3<double>>();
+  }
+  std::vector<Mat3<double>> moved_levers(const Model& model, std::span<const double> q,
+                                         std::span<const double> other,
+                                         std::span<const Spatial<double>> wrenches) const {
+    Kinematics<double> at(model), to(model);
+    at.update(q);
+    to.update(other);
+    std::vector<Mat3<double>> out = levers;
+    for (std::size_t f = 0; f < model.frames().size(); ++f) {
+      const int body = model.frames()[f].body;
+      if (body < 0) continue;
+      out[body] =
+          lever(to.pose(int(f)).rotation * star_times(at.pose(int(f)).rotation, r[body]), wrenches[body].v);
+    }
+    return out;
+  }
+  std::vector<Vec3<double>> r;
+  std::vector<Mat3<double>> levers;
+};
 /// Takes away the external forces of bodies without a frame.
 inline void keep_framed(const Model& model, std::vector<Spatial<double>>& wrenches) {
   std::vector<bool> framed(wrenches.size());

@@ -1,0 +1,115 @@
+// The linearizations' texts with counting numbers (LIN Algorithms 1 to 6).
+#include "articula/diagonal/counted_texts.hpp"
+#include "articula/linearization/workspace.hpp"
+
+#undef ARTICULA_ISA
+#define ARTICULA_ISA counted_text
+#include "articula/dynamics/mass_matrix_text.hpp"
+#include "articula/linearization/linearized_forward_text.hpp"
+
+namespace articula::counting {
+
+namespace {
+
+namespace text = counted_text;
+using S = Counted;
+
+/// What the linearization kernels read of a model's structure, as their workspaces make it.
+struct Structure : LinearizationWorkspace<double> {
+  explicit Structure(const Model& model) : LinearizationWorkspace<double>(model, {}, {}) {}
+  const LinearizationMemory<double>& memory() const { return lin_; }
+};
+
+struct Lin : Structure {
+  explicit Lin(Bench& b) : Structure(b.model) {
+    const std::size_t slots = padded(b.tree.slots()), nv = padded(b.nv());
+    m.k = b.m;
+    m.y = b.give(slots * motion::count);
+    m.columns = b.give(column::count * nv);
+    m.side = b.give(42 * slots);
+    m.own = b.give(6 * nv);
+    m.row = b.give(3 * nv);
+    m.direct = b.give(direct::count * nv);
+    m.t = b.give(12 * slots);
+    m.result = b.give(3 * nv);
+    m.index = memory().index;
+    m.block_rows = memory().block_rows;
+    m.block_begin = memory().block_begin;
+    m.mass = memory().mass;
+  }
+  LinearizationMemory<S> m;
+  ExternalForces<S> none;
+};
+Lin& lin(Bench& b) {
+  if (!b.more) b.more = std::make_shared<Lin>(b);
+  return *static_cast<Lin*>(b.more.get());
+}
+
+/// Forward dynamics with all that Algorithms 4 to 6 start from.
+void at_acceleration(Bench& b) {
+  Lin& l = lin(b);
+  text::factored_forward<S>(b.tree, b.q, b.v, b.tau, nullptr, l.m, b.a);
+}
+void nothing(Bench&) {}
+
+/// x = M^-1 x by a Cholesky factor in place of M, as LinearizedForward does it for Algorithm 3.
+void dense_solve(int n, S* M, S* x) {
+  for (int j = 0; j < n; ++j)
+    for (int i = j; i < n; ++i) {
+      S sum = M[i * n + j];
+      for (int k = 0; k < j; ++k) sum -= M[i * n + k] * M[j * n + k];
+      M[i * n + j] = i == j ? square_root(sum) : sum / M[j * n + j];
+    }
+  for (int i = 0; i < n; ++i) {
+    for (int k = 0; k < i; ++k) x[i] -= M[i * n + k] * x[k];
+    x[i] = x[i] / M[i * n + i];
+  }
+  for (int i = n; i-- > 0;) {
+    for (int k = i + 1; k < n; ++k) x[i] -= M[k * n + i] * x[k];
+    x[i] = x[i] / M[i * n + i];
+  }
+}
+
+}  // namespace
+
+std::vector<Entry> linearization_entries() {
+  return {
+      {"linearized_1", "LIN 1: delta tau", nothing,
+       [](Bench& b) {
+         Lin& l = lin(b);
+         text::perturbed_inverse<S>(b.tree, b.q, b.v, b.a, b.dq, b.dv, b.da, l.none, l.m, b.out);
+       }},
+      {"linearized_2", "LIN 2: M, dtau/dq, dtau/dv", nothing,
+       [](Bench& b) {
+         Lin& l = lin(b);
+         text::linearized_inverse<S>(b.tree, b.q, b.v, b.a, l.none, l.m, b.matrix[0], b.matrix[1],
+                                     b.matrix[2]);
+       }},
+      {"linearized_3", "LIN 3: delta a by LIN 1, M and a Cholesky solve", nothing,
+       [](Bench& b) {
+         Lin& l = lin(b);
+         text::perturbed_inverse<S>(b.tree, b.q, b.v, b.a, b.dq, b.dv, nullptr, l.none, l.m, b.out);
+         text::mass_matrix<S>(b.tree, b.q, b.m, b.matrix[0]);
+         for (int i = 0; i < b.nv(); ++i) b.out[i] = b.tau[i] - b.out[i];
+         dense_solve(b.nv(), b.matrix[0], b.out);
+       }},
+      {"linearized_4", "LIN 4: M^-1 and both products, after forward dynamics", at_acceleration,
+       [](Bench& b) {
+         Lin& l = lin(b);
+         text::conventional_forward<S>(b.tree, b.v, b.a, l.none, l.m, b.matrix[0], b.matrix[1], b.matrix[2],
+                                       b.matrix[3], b.matrix[4]);
+       }},
+      {"linearized_5", "LIN 5: delta a directly, after forward dynamics", at_acceleration,
+       [](Bench& b) {
+         Lin& l = lin(b);
+         text::perturbed_forward<S>(b.tree, b.v, b.a, b.dq, b.dv, b.tau, l.none, l.m, b.d.force, b.out);
+       }},
+      {"linearized_6", "LIN 6: matrices directly, after forward dynamics", at_acceleration,
+       [](Bench& b) {
+         Lin& l = lin(b);
+         text::direct_forward<S>(b.tree, b.v, b.a, l.none, l.m, b.matrix[0], b.matrix[1], b.matrix[2]);
+       }},
+  };
+}
+
+}  // namespace articula::counting
