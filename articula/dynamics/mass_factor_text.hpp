@@ -129,7 +129,7 @@ void invert_mass_matrix(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* 
       if constexpr (wide == 1)
         return S(i == c0 ? 1 : 0);
       else  // a window on one unit among zeros: lane i - c0 is 1
-        return Wide<S>::load(unit_window<S>.at + (i < c0 ? 0 : wide - (i - c0)));
+        return Wide<S>::load(unit_window<S>.at + (i < c0 || i >= c0 + wide ? 0 : wide - (i - c0)));
     };
     solve<S, Wide<S>>(
         tree, m, last, nu, p, right, [&](int i, const Wide<S>& a) __attribute__((always_inline)) {

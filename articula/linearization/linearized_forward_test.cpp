@@ -159,6 +159,23 @@ TEST(LinearizedForward, PatternCoversAllThatIsNotZero) {
   EXPECT_GT(zeros, 100u);
 }
 
+TEST(LinearizedForward, InFloat) {
+  Worst worst("float against double");
+  for_each_case([&](const Case& c) {
+    const Matrices m = matrices(c.model, c.state);
+    const std::size_t n = c.model.nv();
+    std::vector<float> dq(n * n), dv(n * n), dtau(n * n);
+    LinearizedForward<float> work(c.model);
+    for (const Method method : {Method::direct, Method::conventional}) {
+      linearized_forward(work, to_float(c.state.q), to_float(c.state.v), to_float(c.state.tau), dq, dv, dtau,
+                         {.method = method});
+      EXPECT_LT(worst(relative_error(to_double(dq), m.dq, 1)), tolerance(c, 1e-3));
+      EXPECT_LT(worst(relative_error(to_double(dv), m.dv, 1)), tolerance(c, 1e-3));
+      EXPECT_LT(worst(relative_error(to_double(dtau), m.dtau, 1)), tolerance(c, 1e-3));
+    }
+  });
+}
+
 TEST(LinearizedForward, ChecksSizes) {
   const Model model(one_joint_spec(JointKind::planar));
   LinearizedForward<> work(model);

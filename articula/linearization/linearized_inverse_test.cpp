@@ -126,6 +126,20 @@ TEST(LinearizedInverse, FarFromTheOrigin) {
   }
 }
 
+TEST(LinearizedInverse, InFloat) {
+  Worst worst("float against double");
+  for_each_case([&](const Case& c) {
+    const Matrices m = matrices(c.model, c.state);
+    const std::size_t n = c.model.nv();
+    std::vector<float> dq(n * n), dv(n * n), da(n * n);
+    LinearizedInverse<float> work(c.model);
+    linearized_inverse(work, to_float(c.state.q), to_float(c.state.v), to_float(c.state.a), dq, dv, da);
+    EXPECT_LT(worst(relative_error(to_double(dq), m.dq, 1)), 2e-5);
+    EXPECT_LT(worst(relative_error(to_double(dv), m.dv, 1)), 2e-5);
+    EXPECT_LT(worst(relative_error(to_double(da), m.da, 1)), 2e-5);
+  });
+}
+
 TEST(LinearizedInverse, ChecksSizes) {
   const Model model(one_joint_spec(JointKind::planar));
   LinearizedInverse<> work(model);

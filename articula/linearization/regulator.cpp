@@ -40,42 +40,32 @@ Eigen::LLT<Matrix> factor_of(const char* function, const Matrix& R) {
   return factor;
 }
 
-/// A basis of the invariant subspace of H's eigenvalues with negative real part: a complex Schur form,
-/// reordered by Givens rotations of neighbours.
-Eigen::MatrixXcd stable_subspace(const Matrix& H, int& count) {
-  Eigen::ComplexSchur<Eigen::MatrixXcd> schur(H.cast<std::complex<double>>());
-  Eigen::MatrixXcd T = schur.matrixT(), U = schur.matrixU();
-  const Eigen::Index n = H.rows();
-  count = 0;
-  for (Eigen::Index i = 0; i < n; ++i) {
-    if (T(i, i).real() >= 0) continue;
-    for (Eigen::Index k = i; k > count; --k) {
-      Eigen::JacobiRotation<std::complex<double>> G;
-      G.makeGivens(T(k - 1, k), T(k, k) - T(k - 1, k - 1));
-      T.applyOnTheLeft(k - 1, k, G.adjoint());
-      T.applyOnTheRight(k - 1, k, G);
-      U.applyOnTheRight(k - 1, k, G);
-      T(k, k - 1) = 0;
-    }
-    ++count;
+/// P = H + A* P (Id + G P)^-1 A by doubling: each round squares what is left of A. A and G are used up.
+Matrix doubled(Matrix A, Matrix G, Matrix H) {
+  const Eigen::Index n = A.rows();
+  for (int i = 0; i < 60; ++i) {
+    const Eigen::PartialPivLU<Matrix> W(Matrix::Identity(n, n) + G * H);
+    const Matrix WA = W.solve(A), more = A.transpose() * H * WA;
+    G = symmetric_part(G + A * W.solve(G) * A.transpose());
+    H = symmetric_part(H + more);
+    A = (A * WA).eval();
+    if (!H.allFinite() || more.norm() <= 1e-17 * H.norm()) break;
   }
-  return U.leftCols(count);
+  return H;
 }
 
-/// X with F* X + X F = -C, by the Schur form of F (Bartels and Stewart), all complex.
-Matrix lyapunov(const Matrix& F, const Matrix& C) {
-  Eigen::ComplexSchur<Eigen::MatrixXcd> schur(F.cast<std::complex<double>>());
-  const Eigen::MatrixXcd &T = schur.matrixT(), &U = schur.matrixU();
-  Eigen::MatrixXcd X = -(U.adjoint() * C.cast<std::complex<double>>() * U);
-  const Eigen::Index n = F.rows();
-  for (Eigen::Index j = 0; j < n; ++j) {  // T* X + X T = right-hand side, column by column
-    for (Eigen::Index k = 0; k < j; ++k) X.col(j) -= X.col(k) * T(k, j);
-    for (Eigen::Index i = 0; i < n; ++i) {
-      for (Eigen::Index k = 0; k < i; ++k) X(i, j) -= std::conj(T(k, i)) * X(k, j);
-      X(i, j) /= std::conj(T(i, i)) + T(j, j);
-    }
-  }
-  return symmetric_part((U * X * U.adjoint()).real());
+/// The stabilising solution of A* P + P A - P G P + H = 0: the Cayley transform with gamma > 0 makes of it an
+/// equation in discrete time with the same solution.
+Matrix continuous_riccati(const Matrix& A, const Matrix& G, const Matrix& H) {
+  const Eigen::Index n = A.rows();
+  // Greater than every eigenvalue of the Hamiltonian, so that nothing here is singular.
+  const double gamma = 1.1 * (A.norm() + std::sqrt(G.norm() * H.norm())) + 1e-300;
+  const Matrix shifted = A - gamma * Matrix::Identity(n, n);
+  const Eigen::PartialPivLU<Matrix> S(shifted);
+  const Matrix SG = S.solve(G), HS = H * S.inverse();  // S^-1 G, H S^-1
+  const Eigen::PartialPivLU<Matrix> W(shifted.transpose() + HS * G);
+  return doubled(Matrix::Identity(n, n) + 2 * gamma * W.inverse().transpose(),
+                 symmetric_part(2 * gamma * SG * W.inverse()), symmetric_part(2 * gamma * W.solve(HS)));
 }
 }  // namespace
 
@@ -112,30 +102,15 @@ Regulator regulator(std::span<const double> A, std::span<const double> B, std::s
   const Matrix q = symmetric_part(read(name, "Q", Q, n, n));
   const auto r = factor_of(name, read(name, "R", R, m, m));
   const Matrix G = b * r.solve(b.transpose());
-  Matrix H(2 * n, 2 * n);
-  H << a, -G, -q, -a.transpose();
-  int stable = 0;
-  const Eigen::MatrixXcd U = stable_subspace(H, stable);
-  const auto fail = [&](const char* why) {
-    throw SingularError(
-        fmt::format("{}: the Riccati equation has no stabilising solution: {}; see "
-                    "controllability_rank, and whether Q sees every mode that does not decay",
-                    name, why));
-  };
-  if (stable != n) fail("the Hamiltonian has eigenvalues on the imaginary axis");
-  const Eigen::PartialPivLU<Eigen::MatrixXcd> top(U.topRows(n));
-  if (!(top.rcond() > 1e-14)) fail("its stable subspace is not a graph");
-  Matrix P = symmetric_part((U.bottomRows(n) * top.inverse()).real());
-  Matrix K = r.solve(b.transpose() * P);
-  // One step of Newton's method (Kleinman): P solves F* P + P F = -(Q + K* R K) for F = A - B K.
-  const auto cost = [&](const Matrix& k) -> Matrix {
-    return q + k.transpose() * r.reconstructedMatrix() * k;
-  };
-  P = lyapunov(a - b * K, cost(K));
-  K = r.solve(b.transpose() * P);
+  const Matrix P = continuous_riccati(a, G, q), K = r.solve(b.transpose() * P);
+  const char* const hint = "see controllability_rank, and whether Q sees every mode that does not decay";
+  if (!K.allFinite())
+    throw SingularError(fmt::format("{}: the Riccati equation has no stabilising solution; {}", name, hint));
   Regulator out{write(K), write(P), eigenvalues_of(a - b * K), 0};
   for (const auto& pole : out.poles)
-    if (!(pole.real() < 0)) fail("a mode does not decay");
+    if (!(pole.real() < 0))
+      throw SingularError(fmt::format("{}: no gain stabilises this system (a pole at {} {:+} i); {}", name,
+                                      pole.real(), pole.imag(), hint));
   const Matrix residual = a.transpose() * P + P * a - P * G * P + q;
   out.residual = residual.norm() / (2 * (P * a).norm() + (P * G * P).norm() + q.norm());
   return out;
@@ -147,17 +122,7 @@ Regulator discrete_regulator(std::span<const double> A, std::span<const double> 
   const Matrix a0 = read(name, "A", A, n, n), b = read(name, "B", B, n, m);
   const Matrix q = symmetric_part(read(name, "Q", Q, n, n)), r0 = symmetric_part(read(name, "R", R, m, m));
   const auto r = factor_of(name, r0);
-  Matrix a = a0, G = b * r.solve(b.transpose()), P = q;
-  for (int i = 0; i < 60; ++i) {
-    const Eigen::PartialPivLU<Matrix> W(Matrix::Identity(n, n) + G * P);
-    const Matrix Wa = W.solve(a), WG = W.solve(G);
-    const Matrix P_more = a.transpose() * P * Wa;
-    G = symmetric_part(G + a * WG * a.transpose());
-    P = symmetric_part(P + P_more);
-    a = (a * Wa).eval();
-    if (!P.allFinite()) break;
-    if (P_more.norm() <= 1e-16 * P.norm()) break;
-  }
+  const Matrix P = doubled(a0, b * r.solve(b.transpose()), q);
   const Matrix K = (r0 + b.transpose() * P * b).ldlt().solve(b.transpose() * P * a0);
   if (!K.allFinite())
     throw SingularError(fmt::format("{}: the doubling iteration diverges; see controllability_rank", name));

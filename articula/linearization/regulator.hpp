@@ -23,14 +23,13 @@ struct Regulator {
   std::vector<std::complex<double>> poles;  // of A - B K
   double residual;                          // of the Riccati equation, relative to P's terms
 };
-/// Minimises the integral of x* Q x + u* R u. The Riccati equation is solved by Laub's method (1979): the
-/// stable invariant subspace of the Hamiltonian matrix from its ordered Schur form, then one Newton step
-/// (Kleinman). Throws SingularError where none exists: some unstable mode is out of u's reach, or one on the
-/// imaginary axis is free of cost.
+/// Minimises the integral of x* Q x + u* R u. The Riccati equation is solved by structure-preserving doubling
+/// (Chu, Fan and Lin 2005): a Cayley transform takes it to discrete time, then each round squares the error.
+/// Throws SingularError where no solution exists: some mode that does not decay is out of u's reach, or out
+/// of Q's sight.
 Regulator regulator(std::span<const double> A, std::span<const double> B, std::span<const double> Q,
                     std::span<const double> R, int n, int m);
-/// Minimises the sum of x* Q x + u* R u over steps, by the structure-preserving doubling algorithm (Chu, Fan,
-/// Lin and Wang 2004).
+/// Minimises the sum of x* Q x + u* R u over steps, by the same doubling (Chu, Fan, Lin and Wang 2004).
 Regulator discrete_regulator(std::span<const double> A, std::span<const double> B, std::span<const double> Q,
                              std::span<const double> R, int n, int m);
 
