@@ -121,7 +121,7 @@ TEST(Totals, AgreeWithDense) {
   Worst worst("energies, mass, centre of mass, momentum"), worst_float("the same, float");
   for_each_case([&](const Case& c) {
     const auto check = [&](const auto& t, double tolerance, Worst& worst) {
-      const double scale = std::max(1.0, largest(std::span(&c.state.v[0], c.state.v.size())));
+      const double scale = std::max(1.0, largest(std::span(c.state.v)));
       EXPECT_LT(
           worst(relative_error(std::vector<double>{t.kinetic}, std::vector{double(c.dense.kinetic)}, scale)),
           tolerance);

@@ -463,6 +463,7 @@ DenseFrame DenseDynamics::frame(std::string_view name, DenseAxes axes) const {
       const Long33 Rt = out.R.transpose(), Rt_dot = (tilde(m.w) * out.R).transpose();
       out.velocity << Rt * m.w, Rt * v;
       out.acceleration << Rt_dot * m.w + Rt * m.w_dot, Rt_dot * v + Rt * v_dot;
+      if (out.jacobian.cols() == 0) break;
       out.jacobian.topRows(3) = (Rt * out.jacobian.topRows(3)).eval();
       out.jacobian.bottomRows(3) = (Rt * out.jacobian.bottomRows(3)).eval();
       break;
