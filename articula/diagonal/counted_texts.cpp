@@ -66,7 +66,6 @@ namespace {
 
 namespace text = counted_text;
 using S = Counted;
-constexpr const S* none = nullptr;
 
 text::NamedMemory<S> named(Bench& b) {
   // P, a, b and alpha have their own uses elsewhere, and sizes that fit.
