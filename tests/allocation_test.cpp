@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "articula/batch/batch.hpp"
+#include "articula/diagonal/diagonalized_dynamics.hpp"
 #include "articula/dynamics/coriolis.hpp"
 #include "articula/dynamics/fd1_to_fd4.hpp"
 #include "articula/dynamics/forward_dynamics.hpp"
@@ -194,11 +196,44 @@ void check_operators(const Case& c) {
   EXPECT_EQ(allocations_in([&] { reach.apply(wrench, x); }), 0);
 }
 
+void check_diagonal(const Case& c) {
+  if (c.model.has_mimics()) return;
+  const auto &q = c.state.q, &v = c.state.v, &tau = c.state.tau;
+  const std::size_t nv = c.model.nv();
+  DiagonalizedDynamics work(c.model);
+  std::vector<double> x(nv), y(nv), gains(nv, 2.0);
+  if (nv == 0) return;
+  EXPECT_EQ(allocations_in([&] { work.update(q); }), 0);
+  EXPECT_EQ(allocations_in([&] { work.rates_to_nu(v, x); }), 0);
+  EXPECT_EQ(allocations_in([&] { work.nu_to_rates(x, y); }), 0);
+  EXPECT_EQ(allocations_in([&] { work.forces_to_kappa(tau, y); }), 0);
+  EXPECT_EQ(allocations_in([&] { work.coriolis_nu(x, y); }), 0);
+  EXPECT_EQ(allocations_in([&] { work.nu_dot(q, x, tau, y); }), 0);
+  for (const auto all : {RateCompensation::gravity, RateCompensation::all})
+    EXPECT_EQ(allocations_in([&] { decoupled_rate_control(work, v, x, gains, all, y); }), 0);
+  EXPECT_EQ(allocations_in([&] { work.xi_dot(q, v, tau, y); }), 0);
+}
+
+void check_batch(const Case& c) {
+  const Model& model = c.model;
+  const auto &q = c.state.q, &v = c.state.v, &tau = c.state.tau;
+  const std::size_t nv = model.nv();
+  if (nv == 0) return;
+  Batch<> batch(model);
+  std::vector<double> x(nv), dq(nv * nv), dv(nv * nv), dtau(nv * nv);
+  EXPECT_EQ(allocations_in([&] { batch.inverse_dynamics(q, v, v, x); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.forward_dynamics(q, v, tau, x); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.inverse_mass_matrix(q, dq); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.linearized_forward(q, v, tau, dq, dv, dtau); }), 0);
+}
+
 TEST(Allocation, NoneAfterSetUp) {
   for_each_case([](const Case& c) {
     check<double>(c);
     check<float>(c);
     check_operators(c);
+    check_batch(c);
+    check_diagonal(c);
   });
 }
 
