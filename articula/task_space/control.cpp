@@ -135,6 +135,14 @@ void TaskController::project_level(int l) {
   Level& level = levels_[l];
   const int all = space_.rows(), n = level.rows;
   std::fill(level.Z.begin(), level.Z.end(), 0.0);
+  if (l == 0) {
+    for (int c = 0; c < n; ++c) level.Z[static_cast<std::size_t>(c) * n + c] = 1;
+    for (int r = 0; r < all; ++r)
+      for (int c = 0; c < n; ++c)
+        level.omega_Z[static_cast<std::size_t>(r) * n + c] = Omega_[static_cast<std::size_t>(r) * all + c];
+    level.solve.solve(level.omega_Z.data(), space_.options());  // its first n rows
+    return;
+  }
   for (int c = 0; c < n; ++c) {
     double* const z = rows_.data();
     std::fill(rows_.begin(), rows_.end(), 0.0);

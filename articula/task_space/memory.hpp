@@ -36,7 +36,7 @@ struct TaskMemory {
   S* a = nullptr;       // lanes a segment: psi* H* nu at its start, nu of the velocity-dependent forces
   S* g = nullptr;       // lanes a segment: psi* W* a_g at its start
   S* to = nullptr;      // block a frame and segment: psi B of the frame where that segment starts
-  S* blocks = nullptr;  // block for each pair of frames: J M^-1 J*
+  S* blocks = nullptr;  // block for each pair of frames: J M^-1 J*; one frame: the same as Omega
   S* f = nullptr;       // 6 a segment: scratch
 };
 

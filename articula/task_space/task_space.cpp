@@ -48,6 +48,9 @@ void TaskSpace::place_tasks(std::span<const Task> tasks) {
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     check_task(model_, tasks[i], static_cast<int>(i));
     Placed placed{tasks[i], rows_, 0};
+    placed.whole = tasks[i].axes == Task::world_axes && tasks[i].rows.size() == 6;
+    for (std::size_t r = 0; r < tasks[i].rows.size(); ++r)
+      for (std::size_t c = 0; c < 6; ++c) placed.whole &= tasks[i].rows[r][c] == (r == c ? 1 : 0);
     const auto known = std::find(distinct.begin(), distinct.end(), tasks[i].frame);
     placed.frame = static_cast<int>(known - distinct.begin());
     if (known == distinct.end()) {
@@ -125,7 +128,7 @@ void TaskSpace::lay_segments() {
     give(static_cast<std::size_t>(task_lanes) * segments, t_.a);
     give(static_cast<std::size_t>(task_lanes) * segments, t_.g);
     give(static_cast<std::size_t>(task_block) * frames * segments, t_.to);
-    give(static_cast<std::size_t>(task_block) * frames * frames, t_.blocks);
+    give(frames == 1 ? 0 : static_cast<std::size_t>(task_block) * frames * frames, t_.blocks);
     give(6 * static_cast<std::size_t>(segments), t_.f);
     if (pass == 0) extra_ = AlignedArray<double>(used + 8);
   }
@@ -134,6 +137,7 @@ void TaskSpace::lay_segments() {
     offset[3 * i + 1] = frames_[i].p.y;
     offset[3 * i + 2] = frames_[i].p.z;
   }
+  if (frames == 1) t_.blocks = t_.Omega;
   t_.offset = offset;
   t_.zeros = zeros;
   t_.k = m_;
@@ -217,6 +221,11 @@ void TaskSpace::turn_rows() {
 void TaskSpace::reduce_omega() {
   const double* const blocks = dense_ ? dense_->blocks() : t_.blocks;
   const std::size_t frames = frames_.size();
+  if (tasks_.size() == 1 && tasks_[0].whole) {
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 6; ++j) Omega_[6 * i + j] = blocks[task_lanes * std::min(i, j) + std::max(i, j)];
+    return;
+  }
   for (const Placed& a : tasks_)
     for (const Placed& b : tasks_) {
       if (b.first_row < a.first_row) continue;
@@ -303,6 +312,10 @@ void TaskSpace::rows_of_acceleration(int task, const Spatial<double>& a, Out<dou
 // ------------------------------------------------------------------------------
 void TaskSpace::to_rows(const double* frames, double* rows) const {
   for (const Placed& task : tasks_) {
+    if (task.whole) {
+      std::copy_n(frames + 6 * task.frame, 6, rows + task.first_row);
+      continue;
+    }
     const auto x = gather<1, Spatial<double>>(frames + 6 * task.frame);
     for (std::size_t r = 0; r < task.task.rows.size(); ++r)
       rows[task.first_row + r] =

@@ -108,8 +108,9 @@ class TaskSpace : public Workspace<double> {
   struct Placed {
     Task task;
     int first_row;
-    int frame;          // among the distinct frames
-    int axes_slot = 0;  // body of the axes, and their orientation in it
+    int frame;           // among the distinct frames
+    bool whole = false;  // all six rows, one after the other, world axes
+    int axes_slot = 0;   // body of the axes, and their orientation in it
     Mat3<double> axes{};
   };
   struct PlacedFrame {

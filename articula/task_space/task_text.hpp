@@ -23,14 +23,18 @@ namespace articula::ARTICULA_ISA {
 template <class S>
 constexpr int lane_parts = task_lanes / wide_bodies<S>;
 
-/// phi(O_k, frame): six columns, row by row in lanes.
+/// Lane `lane` of the lanes of part p.
 template <class S>
-ARTICULA_INLINE void start_columns(const Vec3<S>& r, S* X) {
-  for (int i = 0; i < task_block; ++i) X[i] = S(0);
-  for (int i = 0; i < 6; ++i) X[task_lanes * i + i] = S(1);
-  X[4] = -r.z, X[5] = r.y;
-  X[task_lanes + 3] = r.z, X[task_lanes + 5] = -r.x;
-  X[2 * task_lanes + 3] = -r.y, X[2 * task_lanes + 4] = r.x;
+ARTICULA_INLINE Wide<S> unit_lane(int lane, int p) {
+  constexpr int w = wide_bodies<S>;
+  lane -= w * p;
+  return Wide<S>::load(unit_window<S>.at + (lane < 0 || lane >= w ? 0 : w - lane));
+}
+/// phi(O_k, frame): six columns.
+template <class S>
+ARTICULA_INLINE Spatial<Wide<S>> start_columns(const Vec3<S>& r, int p) {
+  const Vec3<Wide<S>> force{unit_lane<S>(3, p), unit_lane<S>(4, p), unit_lane<S>(5, p)};
+  return {Vec3<Wide<S>>{unit_lane<S>(0, p), unit_lane<S>(1, p), unit_lane<S>(2, p)} + cross(r, force), force};
 }
 
 /// (3) for one segment; with_bias: also the sum of e* nu.
@@ -40,12 +44,11 @@ ARTICULA_INLINE void sweep_segment(const Tree<Real<S>>& tree, const TaskMemory<S
   using W = Wide<S>;
   const TaskSegment& segment = m.segment[s];
   const S O(0);
-  alignas(64) S start[task_block];
-  start_columns(s < m.frames ? gather<1, Vec3<S>>(m.r + 3 * s) : Vec3<S>{O, O, O}, start);
+  const Vec3<S> r = s < m.frames ? gather<1, Vec3<S>>(m.r + 3 * s) : Vec3<S>{O, O, O};
   Spatial<W> X[parts];
   W A[6][parts], sum[parts];
   for (int p = 0; p < parts; ++p) {
-    X[p] = gather_wide<task_lanes, Spatial<W>, W>(start + w * p);
+    X[p] = start_columns(r, p);
     sum[p] = W(O);
     for (int c = 0; c < 6; ++c) A[c][p] = W(O);
   }
@@ -94,6 +97,8 @@ ARTICULA_INLINE void sweep_segment(const Tree<Real<S>>& tree, const TaskMemory<S
   for (int p = 0; p < parts; ++p) {
     scatter_wide<task_lanes, W>(X[p], m.T + task_block * s + w * p);
     sum[p].store(m.a + task_lanes * s + w * p);
+    const Vec3<S> up{S(-tree.gravity.x), S(-tree.gravity.y), S(-tree.gravity.z)};
+    if (segment.inboard < 0) dot(up, X[p].v).store(m.g + task_lanes * s + w * p);
     for (int c = 0; c < 6; ++c) A[c][p].store(m.Omega + task_block * s + task_lanes * c + w * p);
   }
 }
@@ -131,28 +136,21 @@ ARTICULA_INLINE void add_star_times(const S* A, const S* x, S* out) {
 
 /// What the segments give when put together, world first.
 template <bool with_bias, class S>
-ARTICULA_INLINE void join_segments(const Tree<Real<S>>& tree, const TaskMemory<S>& m) {
+ARTICULA_INLINE void join_segments(const TaskMemory<S>& m) {
   alignas(64) S scratch[task_block];
   for (int s = m.segments - 1; s >= 0; --s) {
     const int inboard = m.segment[s].inboard;
     const S* const T = m.T + task_block * s;
     S* const g = m.g + task_lanes * s;
+    if (inboard < 0) continue;
     for (int i = 0; i < task_lanes; ++i) g[i] = S(0);
-    if (inboard < 0) {
-      const S up[6] = {S(0), S(0), S(0), S(-tree.gravity.x), S(-tree.gravity.y), S(-tree.gravity.z)};
-      add_star_times(T, up, g);
-      continue;
-    }
     block_product(m.Omega + task_block * inboard, T, scratch);
     add_star_product(T, scratch, m.Omega + task_block * s);
     add_star_times(T, m.g + task_lanes * inboard, g);
     if constexpr (with_bias) add_star_times(T, m.a + task_lanes * inboard, m.a + task_lanes * s);
   }
   const int frames = m.frames;
-  if (frames == 1) {
-    for (int c = 0; c < task_block; ++c) m.blocks[c] = m.Omega[c];
-    return;
-  }
+  if (frames == 1) return;  // blocks and Omega are one
   // psi B of each frame at every meeting point inboard of it
   for (int i = 0; i < frames; ++i) {
     const S* before = m.T + task_block * i;
@@ -211,10 +209,10 @@ S update_tasks(const Tree<Real<S>>& tree, const S* q, const S* v, const TaskMemo
                m.r + 3 * i);
   if (v) {
     for (int s = 0; s < m.segments; ++s) sweep_segment<true>(tree, m, s);
-    join_segments<true>(tree, m);
+    join_segments<true>(m);
   } else {
     for (int s = 0; s < m.segments; ++s) sweep_segment<false>(tree, m, s);
-    join_segments<false>(tree, m);
+    join_segments<false>(m);
   }
   return smallest;
 }
@@ -333,11 +331,7 @@ S invert_small(const S* A, S* inverse) {
   alignas(64) S rows[N][task_lanes];
   for (int p = 0; p * w < N; ++p) {
     W x[N];
-    for (int i = 0; i < N; ++i) {
-      alignas(64) S unit[w] = {};
-      if (i >= p * w && i < (p + 1) * w) unit[i - p * w] = S(1);
-      x[i] = W::load(unit);
-    }
+    for (int i = 0; i < N; ++i) x[i] = unit_lane<S>(i, p);
     factor.solve(x);
     for (int i = 0; i < N; ++i) x[i].store(rows[i] + p * w);
   }
