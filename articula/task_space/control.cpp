@@ -22,6 +22,12 @@ Spatial<double> motion_command(const FramePose<double>& pose, const Spatial<doub
 }
 
 namespace {
+/// A command that is not a number would reach the motors.
+void check_finite(const char* function, std::span<const double> x) {
+  for (std::size_t i = 0; i < x.size(); ++i)
+    if (!std::isfinite(x[i]))
+      throw ArgumentError(fmt::format("TaskController: {}: number {} is {}", function, i, x[i]));
+}
 std::vector<Task> all_tasks(const std::vector<std::vector<Task>>& levels) {
   std::vector<Task> all;
   for (const auto& level : levels) all.insert(all.end(), level.begin(), level.end());
@@ -75,10 +81,12 @@ void TaskController::accelerate(int task, In<double> rows) {
   if (rows.size() != space_.task(task).rows.size())
     throw ArgumentError(fmt::format("TaskController: accelerate: task {} has {} rows, {} given", task,
                                     space_.task(task).rows.size(), rows.size()));
+  check_finite("accelerate", rows);
   std::copy(rows.begin(), rows.end(), u_.begin() + first);
 }
 void TaskController::accelerate(int task, const Spatial<double>& a) {
   check_ready("accelerate");
+  check_finite("accelerate", std::span(&a.w.x, 6));
   space_.rows_of_acceleration(task, a, {u_.data() + space_.first_row(task), space_.task(task).rows.size()});
 }
 void TaskController::follow(int task, const MotionTarget& target, const MotionGains& gains) {
@@ -103,9 +111,11 @@ void TaskController::press(int task, int row, double force, double measured, dou
 }
 void TaskController::hold_posture(In<double> wanted, double stiffness, double damping) {
   check_ready("hold_posture");
+  posture_ = Posture::none;
   difference(space_.model(), q_, wanted, posture_vector_);
   for (std::size_t i = 0; i < v_.size(); ++i)
     posture_vector_[i] = stiffness * posture_vector_[i] - damping * v_[i];
+  check_finite("hold_posture", posture_vector_);
   posture_ = Posture::acceleration;
 }
 void TaskController::null_space_forces(In<double> tau) {
@@ -113,6 +123,7 @@ void TaskController::null_space_forces(In<double> tau) {
   if (tau.size() != posture_vector_.size())
     throw ArgumentError(fmt::format("TaskController: null_space_forces: {} numbers, model '{}' needs {}",
                                     tau.size(), space_.model().name(), posture_vector_.size()));
+  check_finite("null_space_forces", tau);
   std::copy(tau.begin(), tau.end(), posture_vector_.begin());
   posture_ = Posture::force;
 }
