@@ -17,7 +17,7 @@ struct SingularityOptions {
   /// d = activation (1 - (x / activation)^2), instead of 1 / x: never above 1.05 / activation, zero at x = 0,
   /// and with one continuous derivative where the damping sets in. Others are exact.
   bool damp = false;
-  /// Zero: 0.01 / mass of the model, a direction that seems a hundred times heavier than all of it.
+  /// Zero: 0.05 / mass of the model, a direction that seems twenty times heavier than all of it.
   double activation = 0;
 };
 

@@ -24,7 +24,7 @@ TaskSpace::TaskSpace(const Model& model, std::span<const Task> tasks, const Sing
         fmt::format("TaskSpace: rank_tolerance {} and activation {}: the first must be in [0, 1), the other "
                     "finite and not negative",
                     options.rank_tolerance, options.activation));
-  if (options_.activation == 0) options_.activation = model.mass() > 0 ? 0.01 / model.mass() : 0.01;
+  if (options_.activation == 0) options_.activation = model.mass() > 0 ? 0.05 / model.mass() : 0.05;
   place_tasks(tasks);
   make_memory();
   if (model.has_mimics())
