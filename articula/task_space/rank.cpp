@@ -50,7 +50,7 @@ void symmetric_eigen(int n, double* A, double* V, double* values) {
 
 RankSolve::RankSolve(int n) : n_(n) {
   const std::size_t size = static_cast<std::size_t>(n) * n;
-  for (auto* x : {&A_, &inverse_, &work_, &vectors_}) x->resize(size);
+  for (auto* x : {&inverse_, &work_, &vectors_}) x->resize(size);
   values_.resize(2 * n);
   order_.resize(n);
 }
@@ -87,7 +87,7 @@ bool invert(int n, const double* A, double* L, double* inverse) {
 }  // namespace
 
 void RankSolve::solve(const double* A, const SingularityOptions& options) {
-  std::copy(A, A + A_.size(), A_.begin());
+  A_ = A;
   decomposed_ = false;
   activation_ = options.damp ? options.activation : 0;
   double trace = 0, inverse_trace = 0;
@@ -136,7 +136,7 @@ double RankSolve::lost(int i) {
 void RankSolve::decompose() {
   if (decomposed_) return;
   decomposed_ = true;
-  std::copy(A_.begin(), A_.end(), work_.begin());
+  std::copy_n(A_, work_.size(), work_.begin());
   double* const unsorted = values_.data() + n_;
   symmetric_eigen(n_, work_.data(), vectors_.data(), unsorted);
   for (int i = 0; i < n_; ++i) order_[i] = i;

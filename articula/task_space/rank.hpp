@@ -25,7 +25,8 @@ class RankSolve {
  public:
   RankSolve() = default;
   explicit RankSolve(int n);
-  /// Takes A, n x n, row by row. Cheap where the inverse itself proves that nothing is near to be lost.
+  /// A: n x n, row by row; it must stay as it is while results are asked for. Cheap where the inverse itself
+  /// proves that nothing is near to be lost.
   void solve(const double* A, const SingularityOptions& options);
 
   int size() const { return n_; }
@@ -46,7 +47,8 @@ class RankSolve {
   int n_ = 0, rank_ = 0;
   bool exact_ = false, decomposed_ = false;
   double smallest_ = 0, activation_ = 0;  // eigenvalues above `smallest_` are not zero
-  std::vector<double> A_, inverse_, work_, vectors_, values_;
+  const double* A_ = nullptr;
+  std::vector<double> inverse_, work_, vectors_, values_;
   std::vector<int> order_;
 };
 

@@ -222,8 +222,11 @@ void TaskSpace::reduce_omega() {
   const double* const blocks = dense_ ? dense_->blocks() : t_.blocks;
   const std::size_t frames = frames_.size();
   if (tasks_.size() == 1 && tasks_[0].whole) {
-    for (int i = 0; i < 6; ++i)
-      for (int j = 0; j < 6; ++j) Omega_[6 * i + j] = blocks[task_lanes * std::min(i, j) + std::max(i, j)];
+    double* const out = Omega_.data();
+    for (int i = 0; i < 6; ++i) {
+      for (int j = 0; j < i; ++j) out[6 * i + j] = blocks[task_lanes * j + i];
+      for (int j = i; j < 6; ++j) out[6 * i + j] = blocks[task_lanes * i + j];
+    }
     return;
   }
   for (const Placed& a : tasks_)

@@ -37,24 +37,25 @@ ARTICULA_INLINE Spatial<Wide<S>> start_columns(const Vec3<S>& r, int p) {
   return {Vec3<Wide<S>>{unit_lane<S>(0, p), unit_lane<S>(1, p), unit_lane<S>(2, p)} + cross(r, force), force};
 }
 
-/// (3) for one segment; with_bias: also the sum of e* nu.
+/// (3) along one segment, body by body; with_bias: also the sum of e* nu.
 template <bool with_bias, class S>
-ARTICULA_INLINE void sweep_segment(const Tree<Real<S>>& tree, const TaskMemory<S>& m, int s) {
-  constexpr int parts = lane_parts<S>, w = wide_bodies<S>;
+struct SegmentSweep {
+  static constexpr int parts = lane_parts<S>, w = wide_bodies<S>;
   using W = Wide<S>;
-  const TaskSegment& segment = m.segment[s];
-  const S O(0);
-  const Vec3<S> r = s < m.frames ? gather<1, Vec3<S>>(m.r + 3 * s) : Vec3<S>{O, O, O};
   Spatial<W> X[parts];
   W A[6][parts], sum[parts];
-  for (int p = 0; p < parts; ++p) {
-    X[p] = start_columns(r, p);
-    sum[p] = W(O);
-    for (int c = 0; c < 6; ++c) A[c][p] = W(O);
+  S* e;
+
+  ARTICULA_INLINE SegmentSweep(const TaskMemory<S>& m, int s) : e(m.e + task_lanes * m.segment[s].e) {
+    const S O(0);
+    const Vec3<S> r = s < m.frames ? gather<1, Vec3<S>>(m.r + 3 * s) : Vec3<S>{O, O, O};
+    for (int p = 0; p < parts; ++p) {
+      X[p] = start_columns(r, p);
+      sum[p] = W(O);
+      for (int c = 0; c < 6; ++c) A[c][p] = W(O);
+    }
   }
-  S* e = m.e + task_lanes * segment.e;
-  for (int at = 0; at < segment.bodies; ++at) {
-    const int k = m.path[segment.path + at];
+  ARTICULA_INLINE void step(const Tree<Real<S>>& tree, const TaskMemory<S>& m, int k) {
     const BodyIndex& b = tree.index[k];
     const S* xk = slot(m.k.x, k, int(body::count));
     const auto R = read<Mat3>(xk + stride<S> * body::R);
@@ -89,19 +90,21 @@ ARTICULA_INLINE void sweep_segment(const Tree<Real<S>>& tree, const TaskMemory<S
               const Vec3<S> U = (P * H.template row<i.value>()).v;
               for (int p = 0; p < parts; ++p) X[p].v -= U * n[p][i.value];
             });
-            for (int p = 0; p < parts; ++p) X[p].w = {W(O), W(O), W(O)};
+            for (int p = 0; p < parts; ++p) X[p].w = {W(S(0)), W(S(0)), W(S(0))};
           }
           e += task_lanes * N;
         });
   }
-  for (int p = 0; p < parts; ++p) {
-    scatter_wide<task_lanes, W>(X[p], m.T + task_block * s + w * p);
-    sum[p].store(m.a + task_lanes * s + w * p);
+  ARTICULA_INLINE void finish(const Tree<Real<S>>& tree, const TaskMemory<S>& m, int s) {
     const Vec3<S> up{S(-tree.gravity.x), S(-tree.gravity.y), S(-tree.gravity.z)};
-    if (segment.inboard < 0) dot(up, X[p].v).store(m.g + task_lanes * s + w * p);
-    for (int c = 0; c < 6; ++c) A[c][p].store(m.Omega + task_block * s + task_lanes * c + w * p);
+    for (int p = 0; p < parts; ++p) {
+      scatter_wide<task_lanes, W>(X[p], m.T + task_block * s + w * p);
+      sum[p].store(m.a + task_lanes * s + w * p);
+      if (m.segment[s].inboard < 0) dot(up, X[p].v).store(m.g + task_lanes * s + w * p);
+      for (int c = 0; c < 6; ++c) A[c][p].store(m.Omega + task_block * s + task_lanes * c + w * p);
+    }
   }
-}
+};
 
 /// out += A* B of blocks.
 template <class S>
@@ -183,38 +186,42 @@ ARTICULA_INLINE void join_segments(const TaskMemory<S>& m) {
     }
 }
 
-/// All of it at a state; v null: at rest, and without the terms of velocity. Returns the smallest pivot of D.
-template <class S>
-S update_tasks(const Tree<Real<S>>& tree, const S* q, const S* v, const TaskMemory<S>& m) {
-  const auto keep = [&](int k, const ArticulatedInertia<S>& P) __attribute__((always_inline)) {
-    if (tree.index[k].inboard == 0) scatter<1>(P, m.P_root + 21 * k);
-  };
-  const S* const none = nullptr;
-  S smallest;
-  place_joints(tree, q, m.k.x);
-  if (v) {
-    Tree<Real<S>> weightless = tree;
-    weightless.gravity = {0, 0, 0};
-    move_outward<Upto::accelerations>(weightless, v, none, m.k.x);
-    newton_euler<true>(tree, m.k.x);
-    smallest = articulate<true, true>(tree, m.k, m.zeros, keep);
-  } else {
-    move_outward<Upto::positions>(tree, none, none, m.k.x);
-    turn_inertias<false>(tree, m.k.x);
-    smallest = articulate<false, true>(tree, m.k, none, keep);
-  }
+/// (2) and (3). (Doing both body by body in one loop was tried, and is slower: too few registers.)
+template <bool moving, class S>
+ARTICULA_INLINE S sweep_inward_with_tasks(const Tree<Real<S>>& tree, const TaskMemory<S>& m) {
   for (int i = 0; i < m.frames; ++i)
     scatter<1>(read<Mat3>(slot(m.k.x, m.segment[i].start, int(body::count)) + stride<S> * body::R) *
                    gather<1, Vec3<S>>(m.offset + 3 * i),
                m.r + 3 * i);
-  if (v) {
-    for (int s = 0; s < m.segments; ++s) sweep_segment<true>(tree, m, s);
-    join_segments<true>(m);
-  } else {
-    for (int s = 0; s < m.segments; ++s) sweep_segment<false>(tree, m, s);
-    join_segments<false>(m);
+  const auto keep_root = [&](int k, const ArticulatedInertia<S>& P) __attribute__((always_inline)) {
+    if (tree.index[k].inboard == 0) scatter<1>(P, m.P_root + 21 * k);
+  };
+  const S smallest = articulate<moving, true>(tree, m.k, m.zeros, keep_root);
+  for (int s = 0; s < m.segments; ++s) {
+    SegmentSweep<moving, S> sweep(m, s);
+    const TaskSegment& segment = m.segment[s];
+    for (int at = 0; at < segment.bodies; ++at) sweep.step(tree, m, m.path[segment.path + at]);
+    sweep.finish(tree, m, s);
   }
+  join_segments<moving>(m);
   return smallest;
+}
+
+/// All of it at a state; v null: at rest, and without the terms of velocity. Returns the smallest pivot of D.
+template <class S>
+S update_tasks(const Tree<Real<S>>& tree, const S* q, const S* v, const TaskMemory<S>& m) {
+  const S* const none = nullptr;
+  place_joints(tree, q, m.k.x);
+  if (!v) {
+    move_outward<Upto::positions>(tree, none, none, m.k.x);
+    turn_inertias<false>(tree, m.k.x);
+    return sweep_inward_with_tasks<false>(tree, m);
+  }
+  Tree<Real<S>> weightless = tree;
+  weightless.gravity = {0, 0, 0};
+  move_outward<Upto::accelerations>(weightless, v, none, m.k.x);
+  newton_euler<true>(tree, m.k.x);
+  return sweep_inward_with_tasks<true>(tree, m);
 }
 
 /// J M^-1 tau from nu = D^-1 [Id - H psi K] tau: six a frame.
