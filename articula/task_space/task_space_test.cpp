@@ -240,6 +240,28 @@ TEST(TaskSpace, FarFromTheOriginAndHeavyRatios) {
   }
 }
 
+TEST(TaskSpace, Moves) {
+  Rng rng(4);
+  const Model model(random_spec(rng, {.links = 9}), {.base = Base::free});
+  const State s = random_state(rng, model);
+  const auto tasks = random_tasks(rng, model, 3);
+  TaskSpace first(model, tasks);
+  first.update(s.q, s.v);
+  std::vector<double> a(first.rows() * first.rows()), b(a.size());
+  first.lambda(a);
+  TaskSpace second(std::move(first));
+  second.lambda(b);
+  EXPECT_EQ(a, b);
+  second.update(s.q);
+  second.omega(a);
+  TaskSpace third(model, tasks[0]);
+  third = std::move(second);
+  third.update(s.q);
+  third.omega(b);
+  EXPECT_EQ(a, b);
+  EXPECT_FALSE(third.rank_report().words.empty());
+}
+
 TEST(TaskSpace, AgreesWithTheMassFactorsFrames) {
   for (int seed = 1; seed <= 10; ++seed) {
     Rng rng(seed);
