@@ -29,7 +29,7 @@ struct TaskMemory {
   const S* zeros = nullptr;      // 1 a velocity
   // results
   S* r = nullptr;       // 3 a frame: the same in world axes
-  S* P_root = nullptr;  // 21 a slot, up to the last body on the world: P(k)
+  S* P_root = nullptr;  // 15 a slot, up to the last body on the world: B and C of P(k)
   S* e = nullptr;       // lanes a row: H psi B, the rows of the segments' bodies
   S* T = nullptr;       // block a segment: psi B where it ends
   S* Omega = nullptr;   // block a segment: Omega at its start

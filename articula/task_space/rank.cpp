@@ -96,7 +96,7 @@ void RankSolve::solve(const double* A, const SingularityOptions& options) {
     for (int i = 0; i < n_; ++i) inverse_trace += inverse_[static_cast<std::size_t>(i) * n_ + i];
     // No eigenvalue is below 1 / trace(A^-1) nor above trace(A).
     smallest_ = options.rank_tolerance * trace;
-    if (1 / inverse_trace > std::max(activation_, smallest_)) {
+    if (inverse_trace * std::max(activation_, smallest_) < 1) {
       rank_ = n_;
       exact_ = true;
       return;

@@ -121,7 +121,7 @@ void TaskSpace::lay_segments() {
     give(3 * frames, offset);
     give(tree.nv, zeros);
     give(3 * frames, t_.r);
-    give(21 * (static_cast<std::size_t>(last_root) + 1), t_.P_root);
+    give(15 * (static_cast<std::size_t>(last_root) + 1), t_.P_root);
     give(static_cast<std::size_t>(task_lanes) * e, t_.e);
     give(static_cast<std::size_t>(task_block) * segments, t_.T);
     give(static_cast<std::size_t>(task_block) * segments, t_.Omega);
@@ -175,6 +175,7 @@ void TaskSpace::update(In<double> q, In<double> v) {
 void TaskSpace::state(const char* function, std::span<const double> q, const double* v) {
   check(function, "q", q.size(), model_.nq());
   updated_ = solved_ = false;
+  const bool moved = moving_;
   moving_ = v != nullptr;
   if (dense_) {
     dense_->update(q, v);
@@ -185,8 +186,8 @@ void TaskSpace::state(const char* function, std::span<const double> q, const dou
     task_kernels().velocities(tree(), t_, v, frame_velocity_.data());
   else if (v)
     dense_->velocities(v, frame_velocity_.data());
-  else
-    std::fill(frame_velocity_.begin(), frame_velocity_.end(), 0.0);
+  else if (moved)
+    for (auto* x : {&frame_velocity_, &coriolis_, &bias_, &velocity_}) std::fill(x->begin(), x->end(), 0.0);
   finish(moving_);
   // A speed or configuration that is not finite shows in one of these.
   double sum = 0;
@@ -265,10 +266,7 @@ void TaskSpace::finish(bool moving) {
     F[6 * i + 3] += up.x, F[6 * i + 4] += up.y, F[6 * i + 5] += up.z;
   }
   to_rows(F, gravity_.data());
-  if (!moving) {
-    for (auto* x : {&coriolis_, &bias_, &velocity_}) std::fill(x->begin(), x->end(), 0.0);
-    return;
-  }
+  if (!moving) return;  // those of velocity are zero
   to_rows(frame_velocity_.data(), velocity_.data());
   // J' v of the frames, then the acceleration that C v causes beside it
   for (std::size_t i = 0; i < frames; ++i) {

@@ -85,7 +85,8 @@ struct SegmentSweep {
 #pragma GCC unroll 6
               for (int c = 0; c < 6; ++c) A[c][p] = A[c][p] + n[p][i] * e[task_lanes * i + c];
           if (b.inboard == 0) {  // W: only the forces matter, a_g has no rotation
-            const auto P = gather<1, ArticulatedInertia<S>>(m.P_root + 21 * k);
+            const ArticulatedInertia<S> P{
+                {}, gather<1, Mat3<S>>(m.P_root + 15 * k), gather<1, Sym3<S>>(m.P_root + 15 * k + 9)};
             for_each_index<N>([&](auto i) __attribute__((always_inline)) {
               const Vec3<S> U = (P * H.template row<i.value>()).v;
               for (int p = 0; p < parts; ++p) X[p].v -= U * n[p][i.value];
@@ -194,7 +195,9 @@ ARTICULA_INLINE S sweep_inward_with_tasks(const Tree<Real<S>>& tree, const TaskM
                    gather<1, Vec3<S>>(m.offset + 3 * i),
                m.r + 3 * i);
   const auto keep_root = [&](int k, const ArticulatedInertia<S>& P) __attribute__((always_inline)) {
-    if (tree.index[k].inboard == 0) scatter<1>(P, m.P_root + 21 * k);
+    if (tree.index[k].inboard != 0) return;
+    scatter<1>(P.B, m.P_root + 15 * k);
+    scatter<1>(P.C, m.P_root + 15 * k + 9);
   };
   const S smallest = articulate<moving, true>(tree, m.k, m.zeros, keep_root);
   for (int s = 0; s < m.segments; ++s) {
