@@ -108,6 +108,21 @@ void report(const Source& source, const Peer* peer, bool quick) {
       }),
       "", -1, peer);
 
+  // every tip of the tree, stacked
+  std::vector<Task> tips;
+  std::vector<bool> inner(model.body_count());
+  for (const Body& body : model.bodies())
+    if (body.inboard >= 0) inner[body.inboard] = true;
+  for (int i = 0; i < model.body_count(); ++i)
+    if (!inner[i]) tips.push_back(pose_task(model, model.bodies()[i].name));
+  TaskSpace all(model, tips);
+  std::vector<double> large(static_cast<std::size_t>(all.rows()) * all.rows());
+  row(source, fmt::format("Omega of {} frames", tips.size()).c_str(), time([&](long i) {
+        all.update(s.q[at(i)]);
+        all.omega(large);
+      }),
+      "", -1, peer);
+
   const auto controller = [&](const char* name, TaskController& control, const auto& command) {
     double typical = 1e300, worst = 0;
     for (int i = 0; i < state_count; ++i) {

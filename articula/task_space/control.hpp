@@ -59,7 +59,8 @@ class TaskController {
   void follow(int task, const MotionTarget& target, const MotionGains& gains = {});
   /// Makes one row of a task a force: the frame pushes with `force` along it on what it touches, and moves
   /// there only as much as `damping` (1/s) lets it. Other rows keep their motion commands: with Lambda of all
-  /// rows the force on a rigid surface and the motion along it are both exact.
+  /// rows the force on a rigid surface and the motion along it are both exact. What is touched answers the
+  /// force, so that it is not kept from higher levels: it belongs on the first one.
   void press(int task, int row, double force, double damping = 0);
   /// The same with a measured force: force + gain (force - measured).
   void press(int task, int row, double force, double measured, double gain, double damping);

@@ -94,9 +94,17 @@ void RankSolve::solve(const double* A, const SingularityOptions& options) {
   for (int i = 0; i < n_; ++i) trace += A[static_cast<std::size_t>(i) * n_ + i];
   if (n_ > 0 && invert(n_, A, work_.data(), inverse_.data())) {
     for (int i = 0; i < n_; ++i) inverse_trace += inverse_[static_cast<std::size_t>(i) * n_ + i];
-    // No eigenvalue is below 1 / trace(A^-1) nor above trace(A).
+    // No eigenvalue is above trace(A), nor below 1 / (a norm of A^-1): its trace, or closer, that of
+    // Frobenius.
     smallest_ = options.rank_tolerance * trace;
-    if (inverse_trace * std::max(activation_, smallest_) < 1) {
+    const double needed = std::max(activation_, smallest_);
+    bool far = inverse_trace * needed < 1;
+    if (!far) {
+      double squares = 0;
+      for (const double x : inverse_) squares += x * x;
+      far = squares * needed * needed < 1;
+    }
+    if (far) {
       rank_ = n_;
       exact_ = true;
       return;
