@@ -31,6 +31,7 @@ struct TaskMemory {
   S* r = nullptr;       // 3 a frame: the same in world axes
   S* P_root = nullptr;  // 15 a slot, up to the last body on the world: B and C of P(k)
   S* e = nullptr;       // lanes a row: H psi B, the rows of the segments' bodies
+  S* n = nullptr;       // the same: D^-1 of them
   S* T = nullptr;       // block a segment: psi B where it ends
   S* Omega = nullptr;   // block a segment: Omega at its start
   S* a = nullptr;       // lanes a segment: psi* H* nu at its start, nu of the velocity-dependent forces

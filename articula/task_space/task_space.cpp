@@ -123,6 +123,7 @@ void TaskSpace::lay_segments() {
     give(3 * frames, t_.r);
     give(15 * (static_cast<std::size_t>(last_root) + 1), t_.P_root);
     give(static_cast<std::size_t>(task_lanes) * e, t_.e);
+    give(static_cast<std::size_t>(task_lanes) * e, t_.n);
     give(static_cast<std::size_t>(task_block) * segments, t_.T);
     give(static_cast<std::size_t>(task_block) * segments, t_.Omega);
     give(static_cast<std::size_t>(task_lanes) * segments, t_.a);

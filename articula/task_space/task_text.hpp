@@ -43,16 +43,16 @@ struct SegmentSweep {
   static constexpr int parts = lane_parts<S>, w = wide_bodies<S>;
   using W = Wide<S>;
   Spatial<W> X[parts];
-  W A[6][parts], sum[parts];
-  S* e;
+  W sum[parts];
+  S *e, *n;  // where the next rows go
 
-  ARTICULA_INLINE SegmentSweep(const TaskMemory<S>& m, int s) : e(m.e + task_lanes * m.segment[s].e) {
+  ARTICULA_INLINE SegmentSweep(const TaskMemory<S>& m, int s)
+      : e(m.e + task_lanes * m.segment[s].e), n(m.n + task_lanes * m.segment[s].e) {
     const S O(0);
     const Vec3<S> r = s < m.frames ? gather<1, Vec3<S>>(m.r + 3 * s) : Vec3<S>{O, O, O};
     for (int p = 0; p < parts; ++p) {
       X[p] = start_columns(r, p);
       sum[p] = W(O);
-      for (int c = 0; c < 6; ++c) A[c][p] = W(O);
     }
   }
   ARTICULA_INLINE void step(const Tree<Real<S>>& tree, const TaskMemory<S>& m, int k) {
@@ -65,7 +65,7 @@ struct SegmentSweep {
           using J = decltype(j);
           constexpr int N = J::nv;
           const HingeMap<J, S> H{R, tree.pitch[k]};
-          W n[parts][N];
+          W nu[parts][N];
           for (int p = 0; p < parts; ++p) {
             const Spatial<W> Xp = X[p];
             Spatial<W> next = Xp;
@@ -73,36 +73,46 @@ struct SegmentSweep {
             for_each_index<N>([&](auto i) __attribute__((always_inline)) {
               const W ei = dot(H.template row<i.value>(), Xp);
               ei.store(e + task_lanes * i.value + w * p);
-              n[p][i.value] = ei;
+              nu[p][i.value] = ei;
               if (b.inboard != 0) next -= gather<1, Spatial<S>>(m.k.K + 6 * (b.v + i.value)) * ei;
               if constexpr (with_bias) sum[p] = sum[p] + ei * m.k.nu[b.v + i.value];
             });
             X[p] = next;
-            solve_D<J>(m.k.inv_D + 6 * b.v, n[p]);
+            solve_D<J>(m.k.inv_D + 6 * b.v, nu[p]);
+            for (int i = 0; i < N; ++i) nu[p][i].store(n + task_lanes * i + w * p);
           }
-          for (int p = 0; p < parts; ++p)
-            for (int i = 0; i < N; ++i)
-#pragma GCC unroll 6
-              for (int c = 0; c < 6; ++c) A[c][p] = A[c][p] + n[p][i] * e[task_lanes * i + c];
           if (b.inboard == 0) {  // W: only the forces matter, a_g has no rotation
             const ArticulatedInertia<S> P{
                 {}, gather<1, Mat3<S>>(m.P_root + 15 * k), gather<1, Sym3<S>>(m.P_root + 15 * k + 9)};
             for_each_index<N>([&](auto i) __attribute__((always_inline)) {
               const Vec3<S> U = (P * H.template row<i.value>()).v;
-              for (int p = 0; p < parts; ++p) X[p].v -= U * n[p][i.value];
+              for (int p = 0; p < parts; ++p) X[p].v -= U * nu[p][i.value];
             });
             for (int p = 0; p < parts; ++p) X[p].w = {W(S(0)), W(S(0)), W(S(0))};
           }
           e += task_lanes * N;
+          n += task_lanes * N;
         });
   }
+  /// Also the sum of e* D^-1 e, in a loop of its own: there it stays in registers.
   ARTICULA_INLINE void finish(const Tree<Real<S>>& tree, const TaskMemory<S>& m, int s) {
     const Vec3<S> up{S(-tree.gravity.x), S(-tree.gravity.y), S(-tree.gravity.z)};
     for (int p = 0; p < parts; ++p) {
       scatter_wide<task_lanes, W>(X[p], m.T + task_block * s + w * p);
       sum[p].store(m.a + task_lanes * s + w * p);
       if (m.segment[s].inboard < 0) dot(up, X[p].v).store(m.g + task_lanes * s + w * p);
-      for (int c = 0; c < 6; ++c) A[c][p].store(m.Omega + task_block * s + task_lanes * c + w * p);
+      const S* const first = m.e + task_lanes * m.segment[s].e;
+      const S* const nus = m.n + task_lanes * m.segment[s].e + w * p;
+      W A[6];
+#pragma GCC unroll 6
+      for (int c = 0; c < 6; ++c) A[c] = W(S(0));
+      for (long at = 0; at < e - first; at += task_lanes) {
+        const W nu = W::load(nus + at);
+#pragma GCC unroll 6
+        for (int c = 0; c < 6; ++c) A[c] = A[c] + nu * first[at + c];
+      }
+#pragma GCC unroll 6
+      for (int c = 0; c < 6; ++c) A[c].store(m.Omega + task_block * s + task_lanes * c + w * p);
     }
   }
 };
@@ -256,18 +266,16 @@ void spread_tasks(const Tree<Real<S>>& tree, const TaskMemory<S>& m, const S* F,
   for (int s = 0; s < m.segments; ++s) {
     const TaskSegment& segment = m.segment[s];
     const S* const f = m.f + 6 * s;
-    const S* e = m.e + task_lanes * segment.e;
+    const S* n = m.n + task_lanes * segment.e;
     for (int at = 0; at < segment.bodies; ++at) {
       const BodyIndex& b = tree.index[m.path[segment.path + at]];
       visit(
           b.kind, [&](auto j) __attribute__((always_inline)) {
-            S n[decltype(j)::nv];
-            for (int i = 0; i < decltype(j)::nv; ++i, e += task_lanes) {
-              n[i] = S(0);
-              for (int c = 0; c < 6; ++c) n[i] = n[i] + e[c] * f[c];
+            for (int i = 0; i < decltype(j)::nv; ++i, n += task_lanes) {
+              S sum(0);
+              for (int c = 0; c < 6; ++c) sum = sum + n[c] * f[c];
+              nu[b.v + i] = sum;
             }
-            solve_D<decltype(j)>(m.k.inv_D + 6 * b.v, n);
-            for (int i = 0; i < decltype(j)::nv; ++i) nu[b.v + i] = n[i];
           });
     }
     if (segment.inboard < 0) continue;
