@@ -244,6 +244,26 @@ int TaskController::rank(int level) const {
   return levels_[level].solve.rank();
 }
 
+/// torque_ = J* sum_ + what the posture wants in the null space of all levels.
+void TaskController::posture_torques() {
+  if (posture_ != Posture::none) {
+    // J M^-1 (M a) = J a: a wanted acceleration needs no sweep through M^-1.
+    if (posture_ == Posture::acceleration)
+      space_.times_jacobian(posture_vector_, coefficients_);
+    else
+      space_.acceleration_of(posture_vector_, coefficients_);
+    posture_in_null_space(coefficients_);
+    for (std::size_t r = 0; r < sum_.size(); ++r) sum_[r] -= coefficients_[r];
+  }
+  space_.times_jacobian_star(sum_, torque_);
+  if (posture_ == Posture::none) return;
+  if (posture_ == Posture::acceleration)
+    space_.times_mass(posture_vector_, null_force_);
+  else
+    std::copy(posture_vector_.begin(), posture_vector_.end(), null_force_.begin());
+  for (std::size_t i = 0; i < torque_.size(); ++i) torque_[i] += null_force_[i];
+}
+
 TorqueReport TaskController::torques(Out<double> tau) {
   check_ready("torques");
   if (tau.size() != v_.size())
@@ -288,31 +308,12 @@ TorqueReport TaskController::torques(Out<double> tau) {
       for (int c = 0; c < level.rows; ++c)
         more_rows_[r] += share * level.omega_Z[static_cast<std::size_t>(r) * level.rows + c] * level.F[c];
   }
-  if (posture_ == Posture::none) {
-    if (!limited) {
-      space_.times_jacobian_star(sum_, torque_);
-      for (std::size_t i = 0; i < tau.size(); ++i) tau[i] += torque_[i];
-    }
-    return report;
-  }
-  // J M^-1 (M a) = J a: a wanted acceleration needs no sweep through M^-1.
-  if (posture_ == Posture::acceleration)
-    space_.times_jacobian(posture_vector_, coefficients_);
+  if (posture_ == Posture::none && limited) return report;
+  posture_torques();  // with sum_, into torque_
+  if (limited)
+    add_scaled(tau, torque_, report);
   else
-    space_.acceleration_of(posture_vector_, coefficients_);
-  posture_in_null_space(coefficients_);
-  for (int r = 0; r < all; ++r) sum_[r] -= coefficients_[r];
-  space_.times_jacobian_star(sum_, torque_);
-  if (posture_ == Posture::acceleration)
-    space_.times_mass(posture_vector_, null_force_);
-  else
-    std::copy(posture_vector_.begin(), posture_vector_.end(), null_force_.begin());
-  for (std::size_t i = 0; i < tau.size(); ++i) torque_[i] += null_force_[i];
-  if (!limited) {
     for (std::size_t i = 0; i < tau.size(); ++i) tau[i] += torque_[i];
-    return report;
-  }
-  add_scaled(tau, torque_, report);
   return report;
 }
 

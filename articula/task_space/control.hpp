@@ -89,6 +89,7 @@ class TaskController {
   void add_level(const Level& level, double share, std::span<double> sum) const;
   double add_scaled(std::span<double> tau, std::span<const double> more, TorqueReport& report) const;
   void posture_in_null_space(std::span<double> coefficients);
+  void posture_torques();
 
   TaskSpace space_;
   std::vector<Level> levels_;

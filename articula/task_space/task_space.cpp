@@ -99,14 +99,20 @@ void TaskSpace::lay_segments() {
   }
   for (std::size_t s = 0; s < segments_.size(); ++s)
     if (ends[s] > 0) segments_[s].inboard = starts_at[ends[s]];
-  const int frames = static_cast<int>(frames_.size()), segments = static_cast<int>(segments_.size());
+  const int frames = static_cast<int>(frames_.size());
   meeting_.assign(static_cast<std::size_t>(frames) * frames, -1);
   for (int i = 0; i < frames; ++i)
     for (int j = 0; j < frames; ++j)
       for (int s = segments_[i].inboard; s >= 0 && meeting_[i * frames + j] < 0; s = segments_[s].inboard)
         for (int other = segments_[j].inboard; other >= 0; other = segments_[other].inboard)
           if (other == s) meeting_[i * frames + j] = s;
+  make_segment_memory(e);
+}
 
+/// e_rows: velocities along all segments.
+void TaskSpace::make_segment_memory(std::size_t e_rows) {
+  const Tree<double>& tree = this->tree();
+  const std::size_t frames = frames_.size(), segments = segments_.size();
   int last_root = 0;
   for (int k = 1; k < tree.slots(); ++k)
     if (tree.index[k].inboard == 0) last_root = k;
@@ -122,18 +128,18 @@ void TaskSpace::lay_segments() {
     give(tree.nv, zeros);
     give(3 * frames, t_.r);
     give(15 * (static_cast<std::size_t>(last_root) + 1), t_.P_root);
-    give(static_cast<std::size_t>(task_lanes) * e, t_.e);
-    give(static_cast<std::size_t>(task_lanes) * e, t_.n);
-    give(static_cast<std::size_t>(task_block) * segments, t_.T);
-    give(static_cast<std::size_t>(task_block) * segments, t_.Omega);
-    give(static_cast<std::size_t>(task_lanes) * segments, t_.a);
-    give(static_cast<std::size_t>(task_lanes) * segments, t_.g);
-    give(static_cast<std::size_t>(task_block) * frames * segments, t_.to);
-    give(frames == 1 ? 0 : static_cast<std::size_t>(task_block) * frames * frames, t_.blocks);
-    give(6 * static_cast<std::size_t>(segments), t_.f);
+    give(task_lanes * e_rows, t_.e);
+    give(task_lanes * e_rows, t_.n);
+    give(task_block * segments, t_.T);
+    give(task_block * segments, t_.Omega);
+    give(task_lanes * segments, t_.a);
+    give(task_lanes * segments, t_.g);
+    give(task_block * frames * segments, t_.to);
+    give(frames == 1 ? 0 : task_block * frames * frames, t_.blocks);
+    give(6 * segments, t_.f);
     if (pass == 0) extra_ = AlignedArray<double>(used + 8);
   }
-  for (int i = 0; i < frames; ++i) {
+  for (std::size_t i = 0; i < frames; ++i) {
     offset[3 * i] = frames_[i].p.x;
     offset[3 * i + 1] = frames_[i].p.y;
     offset[3 * i + 2] = frames_[i].p.z;
@@ -142,8 +148,8 @@ void TaskSpace::lay_segments() {
   t_.offset = offset;
   t_.zeros = zeros;
   t_.k = m_;
-  t_.frames = frames;
-  t_.segments = segments;
+  t_.frames = static_cast<int>(frames);
+  t_.segments = static_cast<int>(segments);
   t_.segment = segments_.data();
   t_.path = path_.data();
   t_.meeting = meeting_.data();

@@ -125,6 +125,7 @@ class TaskSpace : public Workspace<double> {
   void place_tasks(std::span<const Task> tasks);
   void lay_segments();
   void make_memory();
+  void make_segment_memory(std::size_t e_rows);
   void state(const char* function, std::span<const double> q, const double* v);
   void finish(bool moving);
   void turn_rows();
