@@ -20,13 +20,15 @@ struct Cvode::Solver {
       : nq(manifold.nq()), nv(manifold.nv()), y(nq + nv), q(nq), v(nv) {
     if (!(tolerances.relative > 0) || !(tolerances.absolute > 0) || !std::isfinite(tolerances.relative) ||
         !std::isfinite(tolerances.absolute))
-      throw ArgumentError(fmt::format("Cvode: tolerances {} (relative) and {} (absolute); expected positive "
-                                      "numbers",
-                                      tolerances.relative, tolerances.absolute));
+      throw ArgumentError(
+          fmt::format("Cvode: tolerances {} (relative) and {} (absolute); expected positive "
+                      "numbers",
+                      tolerances.relative, tolerances.absolute));
     if (y.empty()) return;
     check(SUNContext_Create(nullptr, &context), "SUNContext_Create");
     vector = N_VMake_Serial(static_cast<sunindextype>(y.size()), y.data(), context);
-    matrix = SUNDenseMatrix(static_cast<sunindextype>(y.size()), static_cast<sunindextype>(y.size()), context);
+    matrix =
+        SUNDenseMatrix(static_cast<sunindextype>(y.size()), static_cast<sunindextype>(y.size()), context);
     memory = CVodeCreate(CV_BDF, context);
     if (vector) linear = SUNLinSol_Dense(vector, matrix, context);
     if (!vector || !matrix || !memory || !linear) {
@@ -58,7 +60,8 @@ struct Cvode::Solver {
   }
   void check(int flag, const char* function) const {
     if (flag >= 0) return;
-    throw IntegrationError(fmt::format("{} failed ({}){}{}", function, flag, message.empty() ? "" : ": ", message));
+    throw IntegrationError(
+        fmt::format("{} failed ({}){}{}", function, flag, message.empty() ? "" : ": ", message));
   }
 
   static void keep_message(int, const char*, const char*, char* text, void* self) {
@@ -125,8 +128,8 @@ void Cvode::advance(const System<double>& system, double t, double end, Out<doub
   s.steps += steps;
   if (s.thrown) std::rethrow_exception(std::exchange(s.thrown, nullptr));
   if (flag < 0)
-    throw IntegrationError(
-        fmt::format("CVODE stopped at t = {} ({}){}{}", reached, flag, s.message.empty() ? "" : ": ", s.message));
+    throw IntegrationError(fmt::format("CVODE stopped at t = {} ({}){}{}", reached, flag,
+                                       s.message.empty() ? "" : ": ", s.message));
   std::copy_n(s.y.begin(), s.nq, q.begin());
   std::copy_n(s.y.begin() + static_cast<long>(s.nq), s.nv, v.begin());
   system.manifold.normalise(q.data());

@@ -23,15 +23,12 @@ constexpr double A[stages][6] = {
     {35 / 384., 0, 500 / 1113., 125 / 192., -2187 / 6784., 11 / 84.},
 };
 /// Difference of the two formulas' weights.
-constexpr double E[stages] = {71 / 57600.,      0,          -71 / 16695., 71 / 1920.,
+constexpr double E[stages] = {71 / 57600.,      0,         -71 / 16695., 71 / 1920.,
                               -17253 / 339200., 22 / 525., -1 / 40.};
 /// Of the continuous extension.
-constexpr double D[stages] = {-12715105075 / 11282082432.,
-                              0,
-                              87487479700 / 32700410799.,
-                              -10690763975 / 1880347072.,
-                              701980252875 / 199316789632.,
-                              -1453857185 / 822651844.,
+constexpr double D[stages] = {-12715105075 / 11282082432.,  0,
+                              87487479700 / 32700410799.,   -10690763975 / 1880347072.,
+                              701980252875 / 199316789632., -1453857185 / 822651844.,
                               69997945 / 29380423.};
 /// A chart must not be left: the exponential is one-to-one below pi.
 constexpr double largest_turn = 3;
@@ -42,9 +39,10 @@ DormandPrince::DormandPrince(const Manifold& manifold, const Tolerances& toleran
     : tolerances_(tolerances), nv_(manifold.nv()), nq_(manifold.nq()), memory_(stages * 2 * nv_) {
   if (!(tolerances.relative > 0) || !(tolerances.absolute > 0) || !std::isfinite(tolerances.relative) ||
       !std::isfinite(tolerances.absolute))
-    throw ArgumentError(fmt::format("DormandPrince: tolerances {} (relative) and {} (absolute); expected "
-                                    "positive numbers",
-                                    tolerances.relative, tolerances.absolute));
+    throw ArgumentError(
+        fmt::format("DormandPrince: tolerances {} (relative) and {} (absolute); expected "
+                    "positive numbers",
+                    tolerances.relative, tolerances.absolute));
   for (auto* x : {&q0_, &q1_, &q_}) x->resize(nq_);
   for (auto* x : {&x1_, &v1_, &x_, &u_}) x->resize(nv_);
   for (auto* x : {&error_, &scale_}) x->resize(2 * nv_);
@@ -156,8 +154,9 @@ double DormandPrince::step(const System<double>& system, double t, double end, O
       usable = std::isfinite(e);
     }
     if (usable && e <= 1) {
-      const double factor = std::clamp(0.9 * std::pow(std::max(e, 1e-10), -0.17) * std::pow(last_error_, 0.04),
-                                       0.2, was_rejected ? 1.0 : 10.0);
+      const double factor =
+          std::clamp(0.9 * std::pow(std::max(e, 1e-10), -0.17) * std::pow(last_error_, 0.04), 0.2,
+                     was_rejected ? 1.0 : 10.0);
       // A step cut short by `end` says nothing against the length that was wanted.
       h_ = h < wanted && factor >= 1 ? std::max(wanted, h * factor) : h * factor;
       last_error_ = std::max(e, 1e-4);
@@ -206,8 +205,7 @@ void DormandPrince::at(double t, Out<double> q, Out<double> v) const {
   const double s = (t - t0_) / (t1_ - t0_), r = 1 - s;
   // v holds u for a moment: both have nv numbers.
   const auto value = [&](std::size_t i) {
-    return dense_[0][i] +
-           s * (dense_[1][i] + r * (dense_[2][i] + s * (dense_[3][i] + r * dense_[4][i])));
+    return dense_[0][i] + s * (dense_[1][i] + r * (dense_[2][i] + s * (dense_[3][i] + r * dense_[4][i])));
   };
   for (std::size_t i = 0; i < nv_; ++i) v[i] = value(i);
   manifold_->integrate(q0_.data(), v.data(), q.data());

@@ -55,11 +55,11 @@ class DormandPrince {
 
   Tolerances tolerances_;
   const std::size_t nv_, nq_;
-  std::vector<double> memory_;                // slopes of seven stages
-  std::vector<double> q0_, q1_, x1_, v1_;     // begin and end of the last step; v1: joint velocities at the end
+  std::vector<double> memory_;             // slopes of seven stages
+  std::vector<double> q0_, q1_, x1_, v1_;  // begin and end of the last step; v1: joint velocities at the end
   std::vector<double> u_, x_, q_, error_, scale_;
-  std::vector<double> dense_[5];              // of (u, x)
-  const Manifold* manifold_ = nullptr;        // of the last step
+  std::vector<double> dense_[5];        // of (u, x)
+  const Manifold* manifold_ = nullptr;  // of the last step
   double t0_ = 0, t1_ = 0, h_ = 0, last_error_ = 1e-4;
   bool fresh_ = false;
   long steps_ = 0, rejected_ = 0, evaluations_ = 0;
@@ -74,9 +74,9 @@ struct FoundEvent {
   int index;    // in the list
   double time;  // just behind the zero, within `precision` of it
 };
-/// The first passage within the integrator's last step, found on its dense output to `precision` seconds; q and
-/// v take the state there. Functions are looked at in `samples` places of the step: two passages closer than
-/// that may be missed.
+/// The first passage within the integrator's last step, found on its dense output to `precision` seconds; q
+/// and v take the state there. Functions are looked at in `samples` places of the step: two passages closer
+/// than that may be missed.
 std::optional<FoundEvent> find_event(const DormandPrince& integrator, std::span<const Event> events,
                                      Out<double> q, Out<double> v, double precision = 1e-12, int samples = 8);
 

@@ -2,7 +2,8 @@
 // the fourth order (Munthe-Kaas). Each is one `step`, which allocates nothing; if the system throws, the
 // state is as before.
 //
-// S = Dual<double> gives the exact derivative of the step along one direction (linearized_step.hpp gives all).
+// S = Dual<double> gives the exact derivative of the step along one direction (linearized_step.hpp gives
+// all).
 #pragma once
 
 #include <vector>

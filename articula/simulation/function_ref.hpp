@@ -1,4 +1,5 @@
-// FunctionRef: a callable that is borrowed, not copied. Two pointers, no allocation, no exceptions of its own.
+// FunctionRef: a callable that is borrowed, not copied. Two pointers, no allocation, no exceptions of its
+// own.
 #pragma once
 
 #include <memory>
@@ -17,8 +18,8 @@ class FunctionRef<R(A...)> {
  public:
   FunctionRef() = default;
   template <class F>
-    requires(std::is_invocable_r_v<R, F&, A...> && !std::is_same_v<std::remove_const_t<F>, FunctionRef>)
-  FunctionRef(F& f)
+  requires(std::is_invocable_r_v<R, F&, A...> && !std::is_same_v<std::remove_const_t<F>, FunctionRef>)
+      FunctionRef(F& f)
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(f)))),
         call_([](void* object, A... a) -> R { return (*static_cast<F*>(object))(std::forward<A>(a)...); }) {}
 

@@ -29,8 +29,8 @@ class Manifold {
   template <class S>
   void integrate(const S* q, const S* u, S* out) const;
 
-  /// u' of the chart q = q0 (+) u when q moves with velocity w: w + [u, w]/2 + [u, [u, w]]/12, which is enough
-  /// for methods of the fourth order (Munthe-Kaas). `out` may be w.
+  /// u' of the chart q = q0 (+) u when q moves with velocity w: w + [u, w]/2 + [u, [u, w]]/12, which is
+  /// enough for methods of the fourth order (Munthe-Kaas). `out` may be w.
   template <class S>
   void chart_rate_to_fourth_order(const S* u, const S* w, S* out) const;
   /// The same without truncation, for turns |u| < 2 pi.

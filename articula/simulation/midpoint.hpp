@@ -4,7 +4,8 @@
 //
 // For a free body it keeps energy and momentum to rounding (the rule keeps quadratic invariants of p' = ad*_w
 // p, and the Cayley map of the adjoint representation carries p as the rule does). For mechanisms the energy
-// error stays small because the rule is reversible; variational.hpp is the one to take where there is a Model.
+// error stays small because the rule is reversible; variational.hpp is the one to take where there is a
+// Model.
 #pragma once
 
 #include <vector>

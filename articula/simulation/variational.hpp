@@ -2,11 +2,11 @@
 //
 //   p = M(q half way) w,   p - p0 = h/2 [C(q, w)* w - g(q) + forces],   p1 = 2 p - p0,   q1 = q0 cay(h w)
 //
-// C* w is dL/dq and the turning of the momenta together, since dM/dt = C + C* (coriolis.hpp). Where all joints
-// have coordinates that add, this is the implicit midpoint rule of Hamilton's equations: the variational
-// integrator of the midpoint Lagrangian, symplectic, of second order, with an energy error that stays bounded.
-// A free base's momentum is carried by the Cayley map of the adjoint representation as by the rule, so that a
-// mechanism in free flight keeps its momentum, and a free body its energy too, to rounding.
+// C* w is dL/dq and the turning of the momenta together, since dM/dt = C + C* (coriolis.hpp). Where all
+// joints have coordinates that add, this is the implicit midpoint rule of Hamilton's equations: the
+// variational integrator of the midpoint Lagrangian, symplectic, of second order, with an energy error that
+// stays bounded. A free base's momentum is carried by the Cayley map of the adjoint representation as by the
+// rule, so that a mechanism in free flight keeps its momentum, and a free body its energy too, to rounding.
 #pragma once
 
 #include <vector>

@@ -17,6 +17,7 @@ struct Start {
   std::string name;
   Model model;
   std::vector<double> q, v;
+  double duration = 1;  // after which orders are measured
 };
 
 inline Model shipped(const std::string& name, const BuildOptions& options = {}) {
@@ -64,8 +65,9 @@ inline Start quadruped_in_flight() {
   return s;
 }
 inline std::vector<Start> motions() {
-  return {double_pendulum(), free_body({0, 0, -9.81}, {0.05, 0.02, -0.03}), spherical_pendulum(),
-          quadruped_in_flight()};
+  Start gentle = double_pendulum();
+  gentle.q = {0.3, -0.2}, gentle.v = {0.1, 0.4}, gentle.duration = 2;
+  return {gentle, free_body({0, 0, -9.81}, {0.05, 0.02, -0.03}), spherical_pendulum(), quadruped_in_flight()};
 }
 
 /// Free motion: no joint forces.
@@ -96,8 +98,7 @@ inline double distance(const Model& model, const std::vector<double>& q, const s
   std::vector<double> d(model.nv());
   difference(model, other.q, q, d);
   double out = 0;
-  for (int i = 0; i < model.nv(); ++i)
-    out = std::max({out, std::abs(d[i]), std::abs(v[i] - other.v[i])});
+  for (int i = 0; i < model.nv(); ++i) out = std::max({out, std::abs(d[i]), std::abs(v[i] - other.v[i])});
   return out;
 }
 
