@@ -56,6 +56,7 @@ struct Simulator::Stops {
   Stops(const Model& model, double e, double s)
       : all(joint_stops(model)),
         resting(all.size()),
+        near(all.size()),
         factor(model),
         X(all.size() * model.nv()),
         unit(model.nv()),
@@ -144,12 +145,14 @@ struct Simulator::Stops {
     hold(q, change);
     change[s.v] -= kept;
     for (int k = 0; k < nv; ++k) v[k] += change[k];
+    for (std::size_t k = 0; k < all.size(); ++k)
+      if (resting[k]) v[all[k].v] = 0;
     v[s.v] = -s.side * speed_after;
     if (speed_after > 0) resting[i] = 0;
   }
 
   std::vector<JointStop> all;
-  std::vector<char> resting;
+  std::vector<char> resting, near;
   MassFactor<double> factor;
   std::vector<double> X, unit, lambda, L, push_a, change, q_start, v_start, q_event, v_event;
   std::vector<std::size_t> index;
@@ -352,28 +355,56 @@ void Simulator::segment(double end) {
 void Simulator::adaptive_segment(DormandPrince& pair, const System<double>& system, double end) {
   pair.restart();
   Stops& stops = *stops_;
-  /// Rests if it is pushed against the stop, else is free to leave.
-  const auto rest_or_leave = [&](std::size_t i, double t) {
-    stops.resting[i] = 1;
-    acceleration_at(t, q, v, stops.push_a);
-    if (!(stops.lambda[i] > 0)) stops.resting[i] = 0;
+  const auto gap = [&](std::size_t i) {
+    return stops.all[i].side * (stops.all[i].bound - q[stops.all[i].q]);
+  };
+  /// Which of the joints that are at a stop, and still, rest on it: those that are pushed against it. A small
+  /// complementarity problem, by letting go the one that is pulled most and taking back one that would pass.
+  const auto settle = [&](double t) {
+    std::size_t at = 0;
+    for (std::size_t i = 0; i < stops.all.size(); ++i) {
+      stops.near[i] =
+          std::abs(gap(i)) <= 1e-10 * (1 + std::abs(stops.all[i].bound)) && v[stops.all[i].v] == 0;
+      stops.resting[i] = stops.near[i];
+      at += stops.near[i];
+    }
+    for (std::size_t round = 0; at > 0 && round < 2 * at + 4; ++round) {
+      acceleration_at(t, q, v, stops.push_a);
+      std::size_t worst = stops.all.size();
+      double by = 0;
+      for (std::size_t i = 0; i < stops.all.size(); ++i) {
+        if (!stops.near[i]) continue;
+        const JointStop& s = stops.all[i];
+        const double wrong = stops.resting[i] ? -stops.lambda[i] : s.side * stops.push_a[s.v];
+        if (wrong > by) by = wrong, worst = i;
+      }
+      if (worst == stops.all.size()) break;
+      stops.resting[worst] = !stops.resting[worst];
+    }
   };
   const auto hit = [&](std::size_t i, double t) {
     const JointStop& s = stops.all[i];
     impacts_.push_back({t, s.joint, s.side * v[s.v]});
     stops.bounce(i, q, v);
-    if (stops.resting[i]) rest_or_leave(i, t);
+  };
+  /// An impact can drive another joint against the stop that it is at.
+  const auto hit_all = [&](double t) {
+    bool again = true;
+    for (int round = 0; again && round < 100; ++round) {
+      again = false;
+      for (std::size_t i = 0; i < stops.all.size(); ++i)
+        if (gap(i) <= 1e-11 && stops.all[i].side * v[stops.all[i].v] > 0) again = true, hit(i, t);
+    }
   };
   for (std::size_t i = 0; i < stops.all.size(); ++i) {
     const JointStop& s = stops.all[i];
-    const double beyond = s.side * (q[s.q] - s.bound), outward = s.side * v[s.v];
-    if (beyond > 1e-9 * (1 + std::abs(s.bound)))
+    if (gap(i) < -1e-9 * (1 + std::abs(s.bound)))
       throw ArgumentError(fmt::format("Simulator: joint '{}' is at {}, beyond its limit {}",
                                       model_.joints()[s.joint].name, q[s.q], s.bound));
-    if (stops.resting[i] && (beyond < 0 || outward != 0)) stops.resting[i] = 0;  // moved by the user
-    if (!stops.resting[i] && beyond >= 0 && outward > 0) hit(i, time);
-    if (!stops.resting[i] && beyond >= 0 && v[s.v] == 0) rest_or_leave(i, time);
+    if (v[s.v] != 0 || gap(i) > 1e-9) stops.resting[i] = 0;  // moved by the user
   }
+  hit_all(time);
+  settle(time);
   double t = time;
   int shortened = 0;
   while (t < end) {
@@ -384,7 +415,8 @@ void Simulator::adaptive_segment(DormandPrince& pair, const System<double>& syst
     if (!found) {
       // Out and back within one look is seen by where it ends: again, with a shorter step.
       bool missed = false;
-      for (const Stops::Gap& gap : stops.gaps) missed = missed || gap(reached, q, v) < -1e-11;
+      for (std::size_t i = 0; i < stops.all.size(); ++i)
+        missed = missed || (!stops.resting[i] && gap(i) < -1e-11);
       if (missed) {
         if (++shortened > 60)
           throw IntegrationError(fmt::format("a joint does not stay within its limits at t = {}", t));
@@ -402,12 +434,11 @@ void Simulator::adaptive_segment(DormandPrince& pair, const System<double>& syst
     std::copy(stops.q_event.begin(), stops.q_event.end(), q.begin());
     std::copy(stops.v_event.begin(), stops.v_event.end(), v.begin());
     const std::size_t i = found->index / 2;
-    if (found->index % 2) {
-      stops.resting[i] = 0;  // drawn back
-    } else {
+    if (found->index % 2 == 0) {  // else: drawn back, as settle() finds
       q[stops.all[i].q] = stops.all[i].bound;
-      hit(i, t);
+      hit_all(t);
     }
+    settle(t);
     pair.restart();
   }
 }
