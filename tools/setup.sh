@@ -4,7 +4,7 @@
 set -eu
 packages="g++ clang-14 libclang-rt-14-dev cmake ninja-build ccache python3 clang-format
   libeigen3-dev libtinyxml2-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev
-  libsundials-dev libhdf5-dev"
+  libsundials-dev libhdf5-dev libcairo2-dev pkg-config"
 missing=""
 for p in $packages; do
   dpkg-query -W -f '${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"
