@@ -91,8 +91,11 @@ void Journal::flush() {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) {
       const int why = errno;
+      const std::size_t written = buffer_.size() - text.size();
+      const std::size_t line = written ? buffer_.rfind('\n', written - 1) : buffer_.npos;
+      buffer_.clear();
       if (is_file()) {
-        (void)!ftruncate(fd_, good_);
+        (void)!ftruncate(fd_, good_ + (line == buffer_.npos ? 0 : static_cast<long long>(line) + 1));
         throw ComputationError(
             fmt::format("{} cannot be written ({}); it holds every row before, and --resume goes on from it",
                         part_, std::strerror(why)));

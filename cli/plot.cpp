@@ -81,6 +81,7 @@ class PngCanvas : public Canvas {
     cairo_t* const c = context_.get();
     cairo_set_source_rgb(c, k.r, k.g, k.b);
     cairo_set_line_width(c, width);
+    cairo_new_path(c);  // text leaves a point behind
     for (const Point& p : points) cairo_line_to(c, p.x, p.y);
     cairo_stroke(c);
   }
