@@ -1,12 +1,10 @@
-// Other simulators from Debian packages, on the same mechanism: built only where they are found.
+// Other simulators from Debian packages, on the same mechanism: built only where they are found. Plain C++17,
+// and nothing of Articula: that is what their headers compile with.
 #pragma once
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
-
-#include "articula/model/model.hpp"
 
 namespace articula::bench {
 
@@ -17,26 +15,26 @@ struct Contender {
   std::function<double()> energy;
 };
 
-/// What a peer needs to know of a body: revolute, prismatic and free joints only.
+/// Revolute, prismatic and free joints only. Numbers as in Articula: row by row; rotation first; x y z w.
 struct PeerBody {
+  enum class Kind { revolute, prismatic, free } kind;
   std::string name;
-  int inboard;  // -1: the world
-  JointKind kind;
-  Pose placement;  // joint frame at zero in the inboard body's link axes
-  Vec3<double> axis;
-  MassProperties mass;
-  double armature;
-  int q, v;
+  int inboard;          // -1: the world
+  double R[9], p[3];    // joint frame at zero in the inboard body's link axes
+  double axis[3];       // in joint axes
+  double mass, com[3];  // in link axes, from the joint origin
+  double inertia[6];    // about the mass centre: xx yy zz xy xz yz
+  int q, v;             // of the joint in the state
 };
-std::vector<PeerBody> peer_bodies(const Model& model);
+struct PeerModel {
+  std::vector<PeerBody> bodies;  // parents first
+  double gravity[3];
+  std::vector<double> q, v;  // the start
+};
 
-/// Each starts at q and v of the model (its conventions), without limits, damping, friction or contacts.
-/// Integrators: as each names them.
-std::vector<Contender> mujoco_contenders(const Model& model, const std::vector<double>& q,
-                                         const std::vector<double>& v, double h);
-std::vector<Contender> simbody_contenders(const Model& model, const std::vector<double>& q,
-                                          const std::vector<double>& v, double h);
-std::vector<Contender> dart_contenders(const Model& model, const std::vector<double>& q,
-                                       const std::vector<double>& v, double h);
+/// Without limits, damping, friction or contacts. Integrators: as each names them.
+std::vector<Contender> mujoco_contenders(const PeerModel& model, double h);
+std::vector<Contender> simbody_contenders(const PeerModel& model, double h);
+std::vector<Contender> dart_contenders(const PeerModel& model, double h);
 
 }  // namespace articula::bench

@@ -5,69 +5,71 @@
 
 namespace articula::bench {
 
-std::vector<Contender> dart_contenders(const Model& model, const std::vector<double>& q,
-                                       const std::vector<double>& v, double h) {
-  using namespace dart::dynamics;
-  const auto vector = [](const Vec3<double>& a) { return Eigen::Vector3d(a.x, a.y, a.z); };
+namespace {
+
+using namespace dart::dynamics;
+
+Eigen::Vector3d vec(const double* x) { return {x[0], x[1], x[2]}; }
+
+template <class J>
+BodyNode* add(const SkeletonPtr& skeleton, BodyNode* parent, const PeerBody& b,
+              const BodyNode::Properties& body) {
+  typename J::Properties joint;
+  joint.mName = b.name + "_joint";
+  joint.mT_ParentBodyToJoint = Eigen::Isometry3d::Identity();
+  joint.mT_ParentBodyToJoint.linear() = Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(b.R);
+  joint.mT_ParentBodyToJoint.translation() = vec(b.p);
+  if constexpr (!std::is_same_v<J, FreeJoint>) joint.mAxis = vec(b.axis);
+  return skeleton->createJointAndBodyNodePair<J>(parent, joint, body).second;
+}
+
+}  // namespace
+
+std::vector<Contender> dart_contenders(const PeerModel& model, double h) {
   const auto skeleton = Skeleton::create("model");
-  const auto bodies = peer_bodies(model);
   std::vector<BodyNode*> made;
-  for (const PeerBody& b : bodies) {
+  for (const PeerBody& b : model.bodies) {
+    const double* const I = b.inertia;
     BodyNode::Properties body;
     body.mName = b.name;
-    const auto& I = b.mass.inertia;
-    body.mInertia = Inertia(b.mass.mass, vector(b.mass.center_of_mass), I.xx, I.yy, I.zz, I.xy, I.xz, I.yz);
-    Eigen::Isometry3d at = Eigen::Isometry3d::Identity();
-    at.linear() << b.placement.R.xx, b.placement.R.xy, b.placement.R.xz, b.placement.R.yx, b.placement.R.yy,
-        b.placement.R.yz, b.placement.R.zx, b.placement.R.zy, b.placement.R.zz;
-    at.translation() = vector(b.placement.p);
+    Eigen::Matrix3d moments;
+    moments << I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2];
+    body.mInertia = Inertia(b.mass, vec(b.com), moments);
     BodyNode* const parent = b.inboard < 0 ? nullptr : made[b.inboard];
-    if (b.kind == JointKind::free) {
-      FreeJoint::Properties joint;
-      joint.mName = b.name + "_joint";
-      joint.mT_ParentBodyToJoint = at;
-      made.push_back(skeleton->createJointAndBodyNodePair<FreeJoint>(parent, joint, body).second);
-    } else if (b.kind == JointKind::prismatic) {
-      PrismaticJoint::Properties joint;
-      joint.mName = b.name + "_joint";
-      joint.mT_ParentBodyToJoint = at;
-      joint.mAxis = vector(b.axis);
-      made.push_back(skeleton->createJointAndBodyNodePair<PrismaticJoint>(parent, joint, body).second);
-    } else {
-      RevoluteJoint::Properties joint;
-      joint.mName = b.name + "_joint";
-      joint.mT_ParentBodyToJoint = at;
-      joint.mAxis = vector(b.axis);
-      made.push_back(skeleton->createJointAndBodyNodePair<RevoluteJoint>(parent, joint, body).second);
-    }
+    made.push_back(b.kind == PeerBody::Kind::free        ? add<FreeJoint>(skeleton, parent, b, body)
+                   : b.kind == PeerBody::Kind::prismatic ? add<PrismaticJoint>(skeleton, parent, b, body)
+                                                         : add<RevoluteJoint>(skeleton, parent, b, body));
   }
   const auto world = dart::simulation::World::create();
-  const auto g = model.gravity();
-  world->setGravity(vector(g));
+  world->setGravity(vec(model.gravity));
   world->addSkeleton(skeleton);
   world->setTimeStep(h);
-  for (std::size_t k = 0; k < bodies.size(); ++k) {
-    const PeerBody& b = bodies[k];
+  for (std::size_t k = 0; k < model.bodies.size(); ++k) {
+    const PeerBody& b = model.bodies[k];
+    const double *q = model.q.data() + b.q, *v = model.v.data() + b.v;
     Joint* const joint = made[k]->getParentJoint();
-    if (b.kind == JointKind::free) {
-      const double* const x = q.data() + b.q;
+    if (b.kind == PeerBody::Kind::free) {
       Eigen::Isometry3d pose = Eigen::Isometry3d::Identity();
-      pose.linear() = Eigen::Quaterniond(x[3], x[0], x[1], x[2]).toRotationMatrix();
-      pose.translation() << x[4], x[5], x[6];
+      pose.linear() = Eigen::Quaterniond(q[3], q[0], q[1], q[2]).toRotationMatrix();
+      pose.translation() = vec(q + 4);
       joint->setPositions(FreeJoint::convertToPositions(pose));
-      Eigen::Matrix<double, 6, 1> twist;
-      twist << v[b.v], v[b.v + 1], v[b.v + 2], v[b.v + 3], v[b.v + 4], v[b.v + 5];
-      joint->setVelocities(twist);  // in the body's axes, rotation first, as ours
+      joint->setVelocities(Eigen::Map<const Eigen::Matrix<double, 6, 1>>(v));  // body axes, rotation first
     } else {
-      joint->setPosition(0, q[b.q]);
-      joint->setVelocity(0, v[b.v]);
+      joint->setPosition(0, q[0]);
+      joint->setVelocity(0, v[0]);
     }
   }
   return {{"DART, semi-implicit Euler",
            [world](long steps) {
              for (long i = 0; i < steps; ++i) world->step();
            },
-           [skeleton] { return skeleton->computeKineticEnergy() + skeleton->computePotentialEnergy(); }}};
+           [skeleton, g = vec(model.gravity)] {
+             // Body by body: the skeleton's own sum of potentials does not agree with its mass centres.
+             double sum = 0;
+             for (const BodyNode* body : skeleton->getBodyNodes())
+               sum += body->computeKineticEnergy() - body->getMass() * g.dot(body->getCOM());
+             return sum;
+           }}};
 }
 
 }  // namespace articula::bench

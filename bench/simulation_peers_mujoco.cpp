@@ -2,8 +2,10 @@
 #include <mujoco/mujoco.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <memory>
 #include <stdexcept>
 
 #include "bench/simulation_peers.hpp"
@@ -12,32 +14,26 @@ namespace articula::bench {
 
 namespace {
 
-std::string mjcf(const Model& model, const std::vector<PeerBody>& bodies, double h, const char* integrator) {
-  const auto g = model.gravity();
+std::string words(const double* x, int n) { return fmt::format("{}", fmt::join(x, x + n, " ")); }
+
+std::string mjcf(const PeerModel& model, double h, const char* integrator) {
   std::string s = fmt::format(
-      "<mujoco><compiler angle='radian' balanceinertia='false' boundmass='0' boundinertia='0'/>"
-      "<option timestep='{}' gravity='{} {} {}' integrator='{}'><flag contact='disable' "
-      "constraint='disable'/></option>"
-      "<worldbody>\n",
-      h, g.x, g.y, g.z, integrator);
+      "<mujoco><compiler angle='radian'/><option timestep='{}' gravity='{}' integrator='{}'>"
+      "<flag contact='disable' constraint='disable'/></option><worldbody>\n",
+      h, words(model.gravity, 3), integrator);
   const auto write = [&](auto&& self, int parent) -> void {
-    for (int k = 0; k < int(bodies.size()); ++k) {
-      const PeerBody& b = bodies[k];
+    for (int k = 0; k < int(model.bodies.size()); ++k) {
+      const PeerBody& b = model.bodies[k];
       if (b.inboard != parent) continue;
-      const Quaternion<double> r = quaternion(b.placement.R);
-      const auto& p = b.placement.p;
-      s += fmt::format("<body name='{}' pos='{} {} {}' quat='{} {} {} {}'>", b.name, p.x, p.y, p.z, r.w, r.x,
-                       r.y, r.z);
-      const auto& c = b.mass.center_of_mass;
-      const auto& I = b.mass.inertia;
-      s += fmt::format("<inertial pos='{} {} {}' mass='{}' fullinertia='{} {} {} {} {} {}'/>", c.x, c.y, c.z,
-                       b.mass.mass, I.xx, I.yy, I.zz, I.xy, I.xz, I.yz);
-      if (b.kind == JointKind::free)
+      const double *R = b.R, xyaxes[6] = {R[0], R[3], R[6], R[1], R[4], R[7]};
+      s += fmt::format("<body name='{}' pos='{}' xyaxes='{}'>", b.name, words(b.p, 3), words(xyaxes, 6));
+      s += fmt::format("<inertial pos='{}' mass='{}' fullinertia='{}'/>", words(b.com, 3), b.mass,
+                       words(b.inertia, 6));
+      if (b.kind == PeerBody::Kind::free)
         s += "<freejoint/>";
       else
-        s += fmt::format("<joint type='{}' axis='{} {} {}' armature='{}'/>",
-                         b.kind == JointKind::prismatic ? "slide" : "hinge", b.axis.x, b.axis.y, b.axis.z,
-                         b.armature);
+        s += fmt::format("<joint type='{}' axis='{}'/>",
+                         b.kind == PeerBody::Kind::prismatic ? "slide" : "hinge", words(b.axis, 3));
       self(self, k);
       s += "</body>\n";
     }
@@ -48,13 +44,11 @@ std::string mjcf(const Model& model, const std::vector<PeerBody>& bodies, double
 
 }  // namespace
 
-std::vector<Contender> mujoco_contenders(const Model& model, const std::vector<double>& q,
-                                         const std::vector<double>& v, double h) {
+std::vector<Contender> mujoco_contenders(const PeerModel& model, double h) {
   std::vector<Contender> out;
-  const std::vector<PeerBody> bodies = peer_bodies(model);
   for (const char* integrator : {"Euler", "RK4"}) {
     const std::string file = fmt::format("{}/articula_bench_{}.xml", P_tmpdir, getpid());
-    std::ofstream(file) << mjcf(model, bodies, h, integrator);
+    std::ofstream(file) << mjcf(model, h, integrator);
     char error[1000] = "";
     const std::shared_ptr<mjModel> m(mj_loadXML(file.c_str(), nullptr, error, sizeof error), mj_deleteModel);
     std::remove(file.c_str());
@@ -62,17 +56,16 @@ std::vector<Contender> mujoco_contenders(const Model& model, const std::vector<d
     const std::shared_ptr<mjData> d(mj_makeData(m.get()), mj_deleteData);
     // A free joint there: position, then w x y z; linear velocity in the world, angular in the body.
     int at_q = 0, at_v = 0;
-    for (const PeerBody& b : bodies) {
-      if (b.kind == JointKind::free) {
-        const double* const x = q.data() + b.q;
-        const Mat3<double> R = rotation(Quaternion<double>{x[0], x[1], x[2], x[3]});
-        const Vec3<double> linear = R * Vec3<double>{v[b.v + 3], v[b.v + 4], v[b.v + 5]};
-        const double to_q[7] = {x[4], x[5], x[6], x[3], x[0], x[1], x[2]};
-        const double to_v[6] = {linear.x, linear.y, linear.z, v[b.v], v[b.v + 1], v[b.v + 2]};
-        std::copy(to_q, to_q + 7, d->qpos + at_q), std::copy(to_v, to_v + 6, d->qvel + at_v);
+    for (const PeerBody& b : model.bodies) {
+      const double *q = model.q.data() + b.q, *v = model.v.data() + b.v;
+      if (b.kind == PeerBody::Kind::free) {
+        const double turn[4] = {q[3], q[0], q[1], q[2]}, to_q[7] = {q[4], q[5], q[6], q[3], q[0], q[1], q[2]};
+        std::copy(to_q, to_q + 7, d->qpos + at_q);
+        mju_rotVecQuat(d->qvel + at_v, v + 3, turn);
+        std::copy(v, v + 3, d->qvel + at_v + 3);
         at_q += 7, at_v += 6;
       } else {
-        d->qpos[at_q++] = q[b.q], d->qvel[at_v++] = v[b.v];
+        d->qpos[at_q++] = q[0], d->qvel[at_v++] = v[0];
       }
     }
     out.push_back({fmt::format("MuJoCo {}, {}", mj_versionString(), integrator),
@@ -80,8 +73,9 @@ std::vector<Contender> mujoco_contenders(const Model& model, const std::vector<d
                      for (long i = 0; i < steps; ++i) mj_step(m.get(), d.get());
                    },
                    [m, d] {
+                     m->opt.enableflags |= mjENBL_ENERGY;
                      mj_forward(m.get(), d.get());
-                     mj_energyPos(m.get(), d.get()), mj_energyVel(m.get(), d.get());
+                     m->opt.enableflags &= ~mjENBL_ENERGY;
                      return d->energy[0] + d->energy[1];
                    }});
   }

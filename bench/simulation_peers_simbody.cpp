@@ -1,5 +1,7 @@
 #include <Simbody.h>
 
+#include <memory>
+
 #include "bench/simulation_peers.hpp"
 
 namespace articula::bench {
@@ -7,9 +9,6 @@ namespace articula::bench {
 namespace {
 
 using namespace SimTK;
-
-/// A rotation that takes z to the axis.
-SimTK::Rotation about(const Vec3& axis) { return SimTK::Rotation(UnitVec3(axis), ZAxis); }
 
 struct World {
   MultibodySystem system;
@@ -22,61 +21,54 @@ struct World {
   long count = 0;
 };
 
+Vec3 vec(const double* x) { return Vec3(x[0], x[1], x[2]); }
+
 }  // namespace
 
-std::vector<Contender> simbody_contenders(const Model& model, const std::vector<double>& q,
-                                          const std::vector<double>& v, double h) {
+std::vector<Contender> simbody_contenders(const PeerModel& model, double h) {
   std::vector<Contender> out;
   for (const bool euler : {true, false}) {
     const auto w = std::make_shared<World>();
-    const auto g = model.gravity();
-    w->gravity = std::make_unique<Force::UniformGravity>(w->forces, w->matter, Vec3(g.x, g.y, g.z));
-    const auto bodies = peer_bodies(model);
+    w->gravity = std::make_unique<Force::UniformGravity>(w->forces, w->matter, vec(model.gravity));
     std::vector<MobilizedBody> made;
-    for (const PeerBody& b : bodies) {
-      const auto& I = b.mass.inertia;
-      const Vec3 c(b.mass.center_of_mass.x, b.mass.center_of_mass.y, b.mass.center_of_mass.z);
-      const SimTK::Inertia central(I.xx, I.yy, I.zz, I.xy, I.xz, I.yz);
-      const Body::Rigid body(
-          SimTK::MassProperties(b.mass.mass, c, central.shiftFromMassCenter(-c, b.mass.mass)));
-      const Mat33 R(b.placement.R.xx, b.placement.R.xy, b.placement.R.xz, b.placement.R.yx, b.placement.R.yy,
-                    b.placement.R.yz, b.placement.R.zx, b.placement.R.zy, b.placement.R.zz);
-      const Transform at(SimTK::Rotation(R, true), Vec3(b.placement.p.x, b.placement.p.y, b.placement.p.z));
+    for (const PeerBody& b : model.bodies) {
+      const double *I = b.inertia, *r = b.R;
+      const Vec3 c = vec(b.com);
+      const Inertia central(I[0], I[1], I[2], I[3], I[4], I[5]);
+      const Body::Rigid body(MassProperties(b.mass, c, central.shiftFromMassCenter(c, b.mass)));
+      const Mat33 R(r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8]);
+      const Transform at(Rotation(R, true), vec(b.p));
       MobilizedBody& parent =
           b.inboard < 0 ? static_cast<MobilizedBody&>(w->matter.Ground()) : made[b.inboard];
-      if (b.kind == JointKind::free) {
+      if (b.kind == PeerBody::Kind::free) {
         made.push_back(MobilizedBody::Free(parent, at, body, Transform()));
+      } else if (b.kind == PeerBody::Kind::prismatic) {
+        const Transform x(Rotation(UnitVec3(vec(b.axis)), XAxis));
+        made.push_back(MobilizedBody::Slider(parent, at * x, body, x));
       } else {
-        const Vec3 axis(b.axis.x, b.axis.y, b.axis.z);
-        if (b.kind == JointKind::prismatic) {
-          const Transform x(SimTK::Rotation(UnitVec3(axis), XAxis));
-          made.push_back(MobilizedBody::Slider(parent, at * x, body, x));
-        } else {
-          const Transform z(about(axis));
-          made.push_back(MobilizedBody::Pin(parent, at * z, body, z));
-        }
+        const Transform z(Rotation(UnitVec3(vec(b.axis)), ZAxis));
+        made.push_back(MobilizedBody::Pin(parent, at * z, body, z));
       }
     }
     State state = w->system.realizeTopology();
-    for (std::size_t k = 0; k < bodies.size(); ++k) {
-      const PeerBody& b = bodies[k];
-      if (b.kind == JointKind::free) {
-        const double* const x = q.data() + b.q;
-        const Transform pose(SimTK::Rotation(SimTK::Quaternion(x[3], x[0], x[1], x[2])),
-                             Vec3(x[4], x[5], x[6]));
+    for (std::size_t k = 0; k < model.bodies.size(); ++k) {
+      const PeerBody& b = model.bodies[k];
+      const double *q = model.q.data() + b.q, *v = model.v.data() + b.v;
+      if (b.kind == PeerBody::Kind::free) {
+        const Transform pose(Rotation(Quaternion(q[3], q[0], q[1], q[2])), vec(q + 4));
         made[k].setQToFitTransform(state, pose);
-        const Vec3 angular(v[b.v], v[b.v + 1], v[b.v + 2]), linear(v[b.v + 3], v[b.v + 4], v[b.v + 5]);
-        made[k].setUToFitVelocity(state, SpatialVec(pose.R() * angular, pose.R() * linear));
+        made[k].setUToFitVelocity(state, SpatialVec(pose.R() * vec(v), pose.R() * vec(v + 3)));
       } else {
-        made[k].setOneQ(state, 0, q[b.q]);
-        made[k].setOneU(state, 0, v[b.v]);
+        made[k].setOneQ(state, 0, q[0]);
+        made[k].setOneU(state, 0, v[0]);
       }
     }
-    if (euler)
+    if (euler) {
       w->integrator = std::make_unique<SemiExplicitEulerIntegrator>(w->system, h);
-    else
+    } else {
       w->integrator = std::make_unique<RungeKuttaMersonIntegrator>(w->system);
-    if (!euler) w->integrator->setFixedStepSize(h);
+      w->integrator->setFixedStepSize(h);
+    }
     w->stepper = std::make_unique<TimeStepper>(w->system, *w->integrator);
     w->stepper->initialize(state);
     w->h = h;
@@ -88,7 +80,7 @@ std::vector<Contender> simbody_contenders(const Model& model, const std::vector<
                    [w] {
                      const State& s = w->stepper->getState();
                      w->system.realize(s, Stage::Dynamics);
-                     return w->system.calcEnergy(s);
+                     return double(w->system.calcEnergy(s));
                    }});
   }
   return out;
