@@ -17,7 +17,8 @@ namespace articula {
 // ----------------------------------------------------------------------------------------------------------
 ConstrainedDynamics::ConstrainedDynamics(const Model& model, std::vector<Constraint> constraints,
                                          const ConstrainedOptions& options)
-    : Workspace<double>(model, {.side = true, .factor = true, .keep_D = true, .solve = true, .motion = true}),
+    : Workspace<double>(model,
+                        {.side = true, .factor = true, .keep_D = true, .wide_solve = true, .motion = true}),
       constraints_(std::move(constraints)),
       options_(options) {
   if (!(options.rank_tolerance > 0 && options.rank_tolerance < 1))
@@ -95,6 +96,7 @@ ConstrainedDynamics::ConstrainedDynamics(const Model& model, std::vector<Constra
   loop_.all_coupled = pairs_.size() == groups * (groups + 1) / 2;
   revealing_ = RankRevealing(rows);
   multipliers_.resize(all_rows_);
+  targets_.resize(all_rows_);
   step_.resize(model_.nv());
   own_.resize(model_.nv());
   for (const Joint& joint : model_.joints())
@@ -310,6 +312,12 @@ void ConstrainedDynamics::solve_rows(double* x) {
   revealing_.solve(x);
 }
 
+void ConstrainedDynamics::set_targets(In<double> targets) {
+  check("set_targets", "targets", targets.size(), all_rows_);
+  std::copy(targets.begin(), targets.end(), targets_.begin());
+  driven_ = std::any_of(targets.begin(), targets.end(), [](double x) { return x != 0; });
+}
+
 void ConstrainedDynamics::acceleration(In<double> q, In<double> v, In<double> tau, Out<double> a,
                                        Wrenches<double> wrenches) {
   constexpr const char* name = "constrained_dynamics";
@@ -330,6 +338,9 @@ void ConstrainedDynamics::acceleration(In<double> q, In<double> v, In<double> ta
     for (int r = 0; r < loop_.rows; ++r)
       lambda_[r] += 2 * options_.baumgarte_damping * w * rates_[r] + w * w * errors_[r];
   }
+  if (driven_)
+    for (std::size_t i = 0; i < constraints_.size(); ++i)
+      for (int r = 0; r < groups_[i].rows; ++r) lambda_[groups_[i].first + r] -= targets_[row_of_[i] + r];
   for (int r = 0; r < loop_.rows; ++r) lambda_[r] = -lambda_[r];
   solve_rows(lambda_);
   double* const full = full_result(a);
@@ -595,15 +606,16 @@ void ConstrainedDynamics::omega(Out<double> matrix) const {
         }
 }
 
-ContactState contact_state(const ConstrainedDynamics& work, int constraint, In<double> q) {
-  const Constraint& c = work.constraints().at(constraint);
+ContactState ConstrainedDynamics::contact_state(int constraint) const {
+  const Spatial<double> f = force(constraint);
+  const Constraint& c = constraints_[constraint];
   if (!c.limits) throw ArgumentError(fmt::format("contact_state: constraint '{}' has no limits", c.name));
-  Kinematics<> at(work.model());
-  at.update(q);
-  const Mat3<double> R =
-      (c.a.frame < 0 ? Mat3<double>::identity() : at.pose(c.a.frame).rotation) * c.a.placement.R;
-  const Vec3<double> n = R * c.limits->normal;
-  const Spatial<double> f = work.force(constraint);
+  const GroupEnd& a = groups_[constraint].a;
+  Vec3<double> n = a.R * c.limits->normal;
+  if (a.slot != 0)
+    n = gather<block, Mat3<double>>(slot(static_cast<const double*>(m_.x), a.slot, int(body::count)) +
+                                    block * body::R) *
+        n;
   ContactState state;
   state.normal_force = dot(n, f.v);
   const Vec3<double> tangential = f.v - n * state.normal_force;

@@ -36,6 +36,13 @@ struct Projection {
   ConstraintDrift before, after;
 };
 
+/// A one-sided contact as the last acceleration() leaves it: the paper asks a simulation to keep verifying
+/// that it is neither broken nor slipping.
+struct ContactState {
+  double normal_force = 0, tangential_force = 0, torsion = 0;
+  bool pulls = false, slips = false;
+  bool holds() const { return !pulls && !slips; }
+};
 /// Memory for one model and its constraints; one per thread. Calls allocate nothing unless said.
 class ConstrainedDynamics : public Workspace<double> {
  public:
@@ -60,6 +67,9 @@ class ConstrainedDynamics : public Workspace<double> {
   /// Places b on its frame where a is at q, then activates: see attach().
   void grasp_here(int constraint, In<double> q);
 
+  /// Accelerations wanted of the rows, rows() of them; zero at first. A constraint then drives what it holds.
+  void set_targets(In<double> targets);
+
   void acceleration(In<double> q, In<double> v, In<double> tau, Out<double> a,
                     Wrenches<double> wrenches = {});
 
@@ -69,6 +79,8 @@ class ConstrainedDynamics : public Workspace<double> {
   /// What a constraint puts on its body b: (moment, force), world axes, at the origin of attachment b. Body a
   /// feels the opposite.
   Spatial<double> force(int constraint) const;
+  /// Of a constraint with limits.
+  ContactState contact_state(int constraint) const;
   /// Of Omega, and how many rows it has.
   int rank() const { return rank_; }
   int active_rows() const;
@@ -112,7 +124,7 @@ class ConstrainedDynamics : public Workspace<double> {
   std::vector<bool> active_;
   std::vector<int> row_of_, full_rows_;  // of each group
   int all_rows_ = 0, rank_ = 0;
-  bool motion_ = false, deficient_ = false;
+  bool motion_ = false, deficient_ = false, driven_ = false;
   std::vector<RowGroup> groups_;  // the constraints', then one for each mimic joint
   std::vector<PathStep> steps_;
   std::vector<JointTermAt> terms_;
@@ -121,7 +133,7 @@ class ConstrainedDynamics : public Workspace<double> {
   LoopMemory loop_;
   AlignedArray<double> arrays_;
   double *lambda_ = nullptr, *errors_ = nullptr, *rates_ = nullptr, *full_ = nullptr, *full_J_ = nullptr;
-  std::vector<double> multipliers_, step_;
+  std::vector<double> multipliers_, step_, targets_;
   std::vector<int> own_;  // full velocity of each of the model's own
   RankRevealing revealing_{0};
 };
@@ -131,15 +143,5 @@ inline void constrained_dynamics(ConstrainedDynamics& work, In<double> q, In<dou
                                  Out<double> a, Wrenches<double> wrenches = {}) {
   work.acceleration(q, v, tau, a, wrenches);
 }
-
-/// A one-sided contact as the last acceleration() leaves it: the paper asks a simulation to keep verifying
-/// that it is neither broken nor slipping.
-struct ContactState {
-  double normal_force = 0, tangential_force = 0, torsion = 0;
-  bool pulls = false, slips = false;
-  bool holds() const { return !pulls && !slips; }
-};
-/// Of a constraint with limits; `q` as in the last call.
-ContactState contact_state(const ConstrainedDynamics& work, int constraint, In<double> q);
 
 }  // namespace articula
