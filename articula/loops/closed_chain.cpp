@@ -43,7 +43,8 @@ struct ArmText {
         to_tip(state, star(B(arm.tip)) * star(phi) * star(H)),
         tip_smoothed(state, star(B(arm.tip)) * star(psi) * star(H)),
         from_tip(state, H * psi * B(arm.tip)),
-        filtered(state, H * psi * (K * input<JointSpace>(0) + B(arm.tip) * input<FrameSpace>(1))),
+        at_tip(state, B(arm.tip)),
+        filtered(state, H * psi * (K * input<JointSpace>(0) + input<BodySpace>(1))),
         Omega_tip(state, star(B(arm.tip)) * Omega * B(arm.tip)) {
     const int n = arm.model.nv();
     T_prime = a = a_f = scratch = Vector::Zero(n);
@@ -64,6 +65,7 @@ struct ArmText {
   Program to_tip;        // J = B* phi* H*
   Program tip_smoothed;  // B* psi* H*
   Program from_tip;      // H psi B
+  Program at_tip;        // B
   Program filtered;      // H psi (K T' + B f)
   Program Omega_tip;     // B* psi* H* D^-1 H psi B by the recursion                 (6.10)
   Vector T_prime, a, a_f, scratch, wrenches;
@@ -272,7 +274,7 @@ void ClosedChain::Text::rccfd2() {
   const Vector f = contact_forces(right, W_dot);  // (6.18d)
   for (std::size_t i = 0; i < arms.size(); ++i) {
     ArmText& arm = *text[i];
-    const Vector f_i = f.segment<6>(6 * i);
+    const Vector f_i = arm.times(arm.at_tip, f.segment<6>(6 * i));
     Vector filtered(arm.T_prime.size());
     arm.filtered.evaluate({in(arm.T_prime), in(f_i)}, out(filtered));
     arm.a = arm.times(arm.smoothed, arm.times(arm.weighted, arm.T_prime - filtered));  // (6.18e)

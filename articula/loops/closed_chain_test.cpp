@@ -148,7 +148,7 @@ TEST(ClosedChain, RandomScenesAgainstKKT) {
         EXPECT_LT(forces(relative_error(f, work.force(arm), 1)), 1e-8);
       }
       EXPECT_LT(printed(relative_error(joints, std::span(expected).first(joints.size()))), 1e-9);
-      EXPECT_LT(relative_error(chain.object_acceleration(), k.acceleration(model.frame("object/body"))),
+      EXPECT_LT(relative_error(chain.object_acceleration(), k.acceleration(model.frame("object/body")), 1),
                 1e-8);
       if (first.empty()) {
         first = joints, first_forces = contact;
