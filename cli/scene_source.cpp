@@ -189,8 +189,13 @@ ExitCode check_scene(const std::string& source, const std::string& to) {
     std::vector<double> a(scene->model().nv());
     try {
       work.acceleration(scene->q, scene->v, scene->tau, a);
-      for (const std::string& line : work.dependences())
-        say(fmt::format("{}: warning: {}", spec.where, line));
+      for (const std::string& line : work.dependences()) {
+        // A planar loop closed by a hinge in space: over-determined, but nothing is lost by it.
+        if (line.find("holds by itself") != line.npos)
+          text += fmt::format("{}: note: {}\n", spec.where, line);
+        else
+          say(fmt::format("{}: warning: {}", spec.where, line));
+      }
       for (std::size_t i = 0; i < work.constraints().size(); ++i) {
         if (!work.constraints()[i].limits) continue;
         const ContactState s = work.contact_state(static_cast<int>(i));
