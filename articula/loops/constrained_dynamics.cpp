@@ -37,6 +37,8 @@ ConstrainedDynamics::ConstrainedDynamics(const Model& model, std::vector<Constra
     const int v = tree().index[step.slot].v,
               end = step.slot < tree().bodies ? tree().index[step.slot + 1].v : tree().nv;
     step.w = packs;
+    step.v = v;
+    step.freedoms = end - v;
     packs += end - v;
   }
   // Velocities that two groups share.
@@ -77,7 +79,7 @@ ConstrainedDynamics::ConstrainedDynamics(const Model& model, std::vector<Constra
     give((rows + 1) * stride, loop_.Omega);
     give((rows + 1) * stride, loop_.factor);
     give(stride, loop_.pivot);
-    give(stride, loop_.scratch);
+    give(stride, right_);
     give(nv, loop_.n);
     give(stride, lambda_);
     give(stride, errors_);
@@ -95,6 +97,11 @@ ConstrainedDynamics::ConstrainedDynamics(const Model& model, std::vector<Constra
   loop_.shared = shared_.data();
   loop_.all_coupled = pairs_.size() == groups * (groups + 1) / 2;
   revealing_ = RankRevealing(rows);
+  group_end_.resize(groups);
+  row_begin_.resize(rows);
+  row_end_.resize(rows);
+  loop_.row_begin = row_begin_.data();
+  loop_.row_end = row_end_.data();
   multipliers_.resize(all_rows_);
   targets_.resize(all_rows_);
   step_.resize(model_.nv());
@@ -246,6 +253,23 @@ void ConstrainedDynamics::number_rows() {
     rows += groups_[g].rows;
   }
   loop_.rows = rows;
+  // Rows that Omega couples, and those that elimination fills in between.
+  for (std::size_t g = 0; g < groups_.size(); ++g) group_end_[g] = static_cast<int>(g);
+  for (const GroupPair& pair : pairs_)
+    if (groups_[pair.g].rows && groups_[pair.h].rows)
+      group_end_[pair.g] = std::max(group_end_[pair.g], pair.h);
+  for (std::size_t g = 0; g < groups_.size(); ++g)
+    for (int h = static_cast<int>(g) + 1; h <= group_end_[g]; ++h)
+      group_end_[h] = std::max(group_end_[h], group_end_[g]);
+  for (std::size_t g = groups_.size(); g-- > 0;) {
+    const RowGroup& last = groups_[group_end_[g]];
+    for (int r = groups_[g].first; r < groups_[g].first + groups_[g].rows; ++r) {
+      row_end_[r] = last.first + last.rows;
+      row_begin_[r] = r;
+    }
+  }
+  for (int r = rows - 1; r >= 0; --r)
+    for (int c = r + 1; c < row_end_[r]; ++c) row_begin_[c] = std::min(row_begin_[c], r);
   std::fill_n(loop_.Omega, static_cast<std::size_t>(rows + 1) * loop_.stride, 0.0);
   std::fill(multipliers_.begin(), multipliers_.end(), 0.0);
   rank_ = 0;
@@ -302,12 +326,13 @@ void ConstrainedDynamics::spread(const double* active, std::span<double> all) co
 
 void ConstrainedDynamics::solve_rows(double* x) {
   const LoopKernels& k = loop_kernels();
-  deficient_ = !k.factor(loop_, options_.rank_tolerance);
+  std::copy_n(x, loop_.rows, right_);
+  deficient_ = !k.factor(loop_, options_.rank_tolerance, right_, x);
   if (!deficient_) {
     rank_ = loop_.rows;
-    k.solve(loop_, x);
     return;
   }
+  std::copy_n(right_, loop_.rows, x);
   rank_ = revealing_.factor(loop_.Omega, loop_.rows, loop_.stride, options_.rank_tolerance);
   revealing_.solve(x);
 }

@@ -130,9 +130,11 @@ class ConstrainedDynamics : public Workspace<double> {
   std::vector<JointTermAt> terms_;
   std::vector<GroupPair> pairs_;
   std::vector<SharedVelocity> shared_;
+  std::vector<int> group_end_, row_begin_, row_end_;
   LoopMemory loop_;
   AlignedArray<double> arrays_;
-  double *lambda_ = nullptr, *errors_ = nullptr, *rates_ = nullptr, *full_ = nullptr, *full_J_ = nullptr;
+  double *lambda_ = nullptr, *errors_ = nullptr, *rates_ = nullptr, *full_ = nullptr, *full_J_ = nullptr,
+         *right_ = nullptr;
   std::vector<double> multipliers_, step_, targets_;
   std::vector<int> own_;  // full velocity of each of the model's own
   RankRevealing revealing_{0};

@@ -105,6 +105,27 @@ static void carry_all(const Tree<double>& tree, const KernelMemory<double>& m, c
   }
 }
 
+/// f(rows as a compile-time number)
+template <class F>
+ARTICULA_INLINE void with_rows(int rows, F&& f) {
+  switch (rows) {
+    case 0:
+      return;
+    case 1:
+      return f(Index<1>{});
+    case 2:
+      return f(Index<2>{});
+    case 3:
+      return f(Index<3>{});
+    case 4:
+      return f(Index<4>{});
+    case 5:
+      return f(Index<5>{});
+    default:
+      return f(Index<6>{});
+  }
+}
+
 template <int N>
 ARTICULA_INLINE void omega_block(const KernelMemory<double>& m, const LoopMemory& loop,
                                  const GroupPair& pair) {
@@ -132,27 +153,10 @@ static void form_omega(const KernelMemory<double>& m, const LoopMemory& loop) {
   for (int i = 0; i < loop.pair_count; ++i) {
     const GroupPair& pair = loop.pairs[i];
     if (loop.groups[pair.h].rows == 0) continue;
-    switch (loop.groups[pair.g].rows) {
-      case 0:
-        break;
-      case 1:
-        omega_block<1>(m, loop, pair);
-        break;
-      case 2:
-        omega_block<2>(m, loop, pair);
-        break;
-      case 3:
-        omega_block<3>(m, loop, pair);
-        break;
-      case 4:
-        omega_block<4>(m, loop, pair);
-        break;
-      case 5:
-        omega_block<5>(m, loop, pair);
-        break;
-      default:
-        omega_block<6>(m, loop, pair);
-    }
+    with_rows(
+        loop.groups[pair.g].rows, [&](auto N) __attribute__((always_inline)) {
+          omega_block<N.value>(m, loop, pair);
+        });
   }
 }
 
@@ -187,71 +191,65 @@ static void open_accelerations(const Tree<double>& tree, const KernelMemory<doub
     RowPack sum = RowPack::load(loop.bias + row_lanes * i);
     for (int s = g.step_begin; s < g.step_end; ++s) {
       const PathStep& step = loop.steps[s];
-      const int k = step.slot, v = tree.index[k].v,
-                count = (k < tree.bodies ? tree.index[k + 1].v : tree.nv) - v;
-      for (int c = 0; c < count; ++c)
-        sum = sum + RowPack::load(loop.W + row_lanes * (step.w + c)) * loop.n[v + c];
+      for (int c = 0; c < step.freedoms; ++c)
+        sum = sum + RowPack::load(loop.W + row_lanes * (step.w + c)) * loop.n[step.v + c];
     }
     for (int r = 0; r < g.rows; ++r) out[g.first + r] = sum.x[r];
   }
 }
 
-/// Omega = U* d^-1 U, rows of U as long as they are coupled. False where a pivot falls below `tolerance` of
-/// what it was: the rows then depend on each other.
-static bool factor_omega(const LoopMemory& loop, double tolerance) {
+/// Omega = U* d^-1 U, rows of U as long as they are coupled, and x = Omega^-1 right on the way. False where a
+/// pivot falls below `tolerance` of what it was: the rows then depend on each other, and x is nothing.
+static bool factor_omega(const LoopMemory& loop, double tolerance, const double* right, double* x) {
   const int m = loop.rows;
-  double top = 0;
-  for (int r = 0; r < m; ++r)
-    top = loop.Omega[r * static_cast<long>(loop.stride) + r] > top
-              ? loop.Omega[r * static_cast<long>(loop.stride) + r]
-              : top;
-  const double least = top * dead_row;
   const long stride = loop.stride;
   double* const F = loop.factor;
-  const int packs = (m + row_lanes - 1) / row_lanes;
-  for (int r = 0; r < m; ++r)
-    for (int p = r / row_lanes; p < packs; ++p)
+  double top = 0;
+  for (int r = 0; r < m; ++r) {
+    const double d = loop.Omega[r * stride + r];
+    top = d > top ? d : top;
+    x[r] = right[r];
+    for (int p = r / row_lanes; p * row_lanes < loop.row_end[r]; ++p)
       RowPack::load(loop.Omega + r * stride + row_lanes * p).store(F + r * stride + row_lanes * p);
+  }
+  const double least = top * dead_row;
   for (int j = 0; j < m; ++j) {
     const double* const row = F + j * stride;
     const double d = row[j];
     if (!(d > tolerance * loop.Omega[j * stride + j]) || d < least) return false;
-    const double inv = 1 / d;
+    const double inv = 1 / d, xj = x[j];
+    const int end = loop.row_end[j];
     loop.pivot[j] = inv;
-    for (int i = j + 1; i < m; ++i) {
+    for (int i = j + 1; i < end; ++i) {
       const double f = row[i] * inv;
       if (f == 0) continue;
+      x[i] -= f * xj;
       double* const to = F + i * stride;
-      for (int p = i / row_lanes; p < packs; ++p)
+      for (int p = i / row_lanes; p * row_lanes < end; ++p)
         (RowPack::load(to + row_lanes * p) - RowPack::load(row + row_lanes * p) * f)
             .store(to + row_lanes * p);
     }
   }
+  for (int j = m - 1; j >= 0; --j) {
+    const double xj = x[j] * loop.pivot[j];
+    x[j] = xj;
+    for (int i = loop.row_begin[j]; i < j; ++i) x[i] -= F[i * stride + j] * xj;
+  }
   return true;
 }
 
-/// x = Omega^-1 x; x has `stride` numbers.
+/// x = Omega^-1 x with the factor.
 static void solve_omega(const LoopMemory& loop, double* x) {
-  const int m = loop.rows;
   const long stride = loop.stride;
-  const int packs = (m + row_lanes - 1) / row_lanes;
-  double* const y = loop.scratch;
-  for (int i = m; i < packs * row_lanes; ++i) x[i] = 0;
-  for (int j = 0; j < m; ++j) {
-    y[j] = x[j] * loop.pivot[j];
+  for (int j = 0; j < loop.rows; ++j) {
     const double* const row = loop.factor + j * stride;
-    for (int p = (j + 1) / row_lanes; p < packs; ++p)  // spoils x(i), i <= j, which are not needed again
-      (RowPack::load(x + row_lanes * p) - RowPack::load(row + row_lanes * p) * y[j]).store(x + row_lanes * p);
+    const double y = x[j] * loop.pivot[j];
+    for (int i = j + 1; i < loop.row_end[j]; ++i) x[i] -= row[i] * y;
   }
-  for (int i = 0; i < packs * row_lanes; ++i) x[i] = 0;
-  for (int j = m - 1; j >= 0; --j) {
-    const double* const row = loop.factor + j * stride;
-    RowPack sum(0.0);
-    for (int p = j / row_lanes; p < packs; ++p)
-      sum = sum + RowPack::load(row + row_lanes * p) * RowPack::load(x + row_lanes * p);
-    double s = 0;
-    for (int l = 0; l < row_lanes; ++l) s += sum.x[l];
-    x[j] = y[j] - s * loop.pivot[j];
+  for (int j = loop.rows - 1; j >= 0; --j) {
+    const double xj = x[j] * loop.pivot[j];
+    x[j] = xj;
+    for (int i = loop.row_begin[j]; i < j; ++i) x[i] -= loop.factor[i * stride + j] * xj;
   }
 }
 
@@ -262,18 +260,21 @@ static void correct(const Tree<double>& tree, const KernelMemory<double>& m, con
   for (int i = 0; i < loop.group_count; ++i) {
     const RowGroup& g = loop.groups[i];
     if (g.rows == 0) continue;
-    double own[row_lanes] = {};
-    for (int r = 0; r < g.rows; ++r) own[r] = lambda[g.first + r];
-    const RowPack l = RowPack::load(own);
-    for (int s = g.step_begin; s < g.step_end; ++s) {
-      const PathStep& step = loop.steps[s];
-      const int k = step.slot, v = tree.index[k].v,
-                count = (k < tree.bodies ? tree.index[k + 1].v : tree.nv) - v;
-      for (int c = 0; c < count; ++c) {
-        const RowPack w = RowPack::load(loop.W + row_lanes * (step.w + c)) * l;
-        loop.n[v + c] += ((w.x[0] + w.x[1]) + (w.x[2] + w.x[3])) + (w.x[4] + w.x[5]);
-      }
-    }
+    with_rows(
+        g.rows, [&](auto N) __attribute__((always_inline)) {
+          double l[N.value];
+          for (int r = 0; r < N.value; ++r) l[r] = lambda[g.first + r];
+          for (int s = g.step_begin; s < g.step_end; ++s) {
+            const PathStep& step = loop.steps[s];
+            for (int c = 0; c < step.freedoms; ++c) {
+              const double* const w = loop.W + row_lanes * (step.w + c);
+              double sum = 0;
+#pragma GCC unroll 6
+              for (int r = 0; r < N.value; ++r) sum += w[r] * l[r];
+              loop.n[step.v + c] += sum;
+            }
+          }
+        });
   }
   for (int k = 1; k < tree.slots(); ++k) {  // nu += L^-* d^-1 n
     const int v = tree.index[k].v, count = (k < tree.bodies ? tree.index[k + 1].v : tree.nv) - v;

@@ -19,7 +19,7 @@ struct LoopKernels {
   void (*rows)(const T&, const M&, const LoopMemory&, bool moving);
   void (*omega)(const T&, const M&, const LoopMemory&, bool moving);
   void (*open_accelerations)(const T&, const M&, const LoopMemory&, double* out);
-  bool (*factor)(const LoopMemory&, double tolerance);
+  bool (*factor)(const LoopMemory&, double tolerance, const double* right, double* x);
   void (*solve)(const LoopMemory&, double* x);
   void (*correct)(const T&, const M&, const LoopMemory&, const double* lambda, double* out);
   void (*jacobian)(const T&, const M&, const LoopMemory&, double* J);

@@ -35,7 +35,8 @@ struct RowGroup {
 /// A body that a group's forces pass on their way to the world.
 struct PathStep {
   int slot;
-  int w;  // where its rows of W are, in packs
+  int w;            // where its rows of W are, in packs
+  int v, freedoms;  // of its joint
   bool a, b, has_carry, has_sides;
   enum class Give : unsigned char { none, carry, first, add } give;
   int inboard;  // step of the inboard body, from the group's first
@@ -64,16 +65,17 @@ struct LoopMemory {
   int pair_count = 0;
   bool all_coupled = false;
   const SharedVelocity* shared = nullptr;
-  int rows = 0, stride = 0;   // of Omega: active rows, and the distance between them
-  double* ends = nullptr;     // 12 packs a group: the forces of its rows on a and on b, at their O_k
-  double* bias = nullptr;     // a pack a group: d/dt of the rows' velocities without joint accelerations
-  double* W = nullptr;        // packs: L^-1 H psi B, D = L d L*
-  double* z = nullptr;        // 6 packs a step of the longest path
-  double* Omega = nullptr;    // rows x stride, upper triangle
-  double* factor = nullptr;   // the same, U of U* d^-1 U
-  double* pivot = nullptr;    // 1 / d, by row
-  double* scratch = nullptr;  // stride
-  double* n = nullptr;        // by velocity: L* D^-1 e
+  int rows = 0, stride = 0;  // of Omega: active rows, and the distance between them
+  // Rows coupled to row j, fill-in included: none before row_begin, none from row_end on.
+  const int *row_begin = nullptr, *row_end = nullptr;
+  double* ends = nullptr;    // 12 packs a group: the forces of its rows on a and on b, at their O_k
+  double* bias = nullptr;    // a pack a group: d/dt of the rows' velocities without joint accelerations
+  double* W = nullptr;       // packs: L^-1 H psi B, D = L d L*
+  double* z = nullptr;       // 6 packs a step of the longest path
+  double* Omega = nullptr;   // rows x stride, upper triangle
+  double* factor = nullptr;  // the same, U of U* d^-1 U
+  double* pivot = nullptr;   // 1 / d, by row
+  double* n = nullptr;       // by velocity: L* D^-1 e
 };
 
 }  // namespace articula
