@@ -38,6 +38,8 @@ Workspace<S>::Workspace(const Model& model, const MemoryNeeds& needs) : model_(m
     give(needs.solve || needs.wide_solve, nv * solve_width, m_.nu);
     give(needs.solve || needs.wide_solve, slots * 6 * solve_width, m_.lambda);
     give(needs.composite, slots * 13, m_.roots);
+    S* lane_before = nullptr;
+    give(needs.composite, 1, lane_before);
     give(needs.composite, 6 * row_length(tree.nv), m_.Hs);
     give(needs.composite, 6 * row_length(tree.nv), m_.X);
     give(needs.motion, slots * 3, m_.p);
