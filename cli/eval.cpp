@@ -21,6 +21,7 @@
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/scene_source.hpp"
 #include "cli/states.hpp"
 
 namespace articula::cli {
@@ -439,7 +440,10 @@ std::string help_on_quantities() {
          "a state adds\n"
          "external forces, world axes at the link's origin, to inverse_dynamics, forward_dynamics and their\n"
          "linearizations, where they keep these components. Derivatives by q have one column a velocity.\n\n"
+         "MODEL may be a scene, a JSON file of arms that hold an object; its quantities are grasp and\n"
+         "grasp_linearized, at the state in the scene.\n\n"
          "Example:\n"
+         "  articula eval two_arms grasp\n"
          "  echo '{\"q\": [0.3, -0.5], \"v\": [0, 0], \"tau\": [0, 0]}' | articula eval double_pendulum "
          "forward_dynamics\n";
 }
@@ -455,6 +459,7 @@ struct EvalOptions {
   std::vector<std::string> frames;
   std::string states = "-", out = "-";
   std::string method;
+  bool project = false;
 };
 
 Json result_of(const std::vector<const Quantity*>& wanted, Evaluation& at, std::size_t index) {
@@ -475,6 +480,8 @@ Json result_of(const std::vector<const Quantity*>& wanted, Evaluation& at, std::
 }
 
 ExitCode run(const EvalOptions& options) {
+  if (is_scene(options.model.source))
+    return evaluate_scene(options.model.source, options.quantities, options.project, options.out);
   const auto wanted = chosen(options.quantities);
   if (options.model.source == "-" && options.states == "-")
     throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
@@ -530,6 +537,7 @@ Subcommand add_eval(CLI::App& program) {
                  "How linearized_forward and perturbed_forward are made (default: what is faster)")
       ->check(CLI::IsMember({"direct", "conventional"}));
   app.add_option("--states", options->states, "File of states (default: - for stdin)")->type_name("FILE");
+  app.add_flag("--project", options->project, "Scenes: make velocities fit, and close loops, that do not");
   add_out_option(app, options->out);
   app.footer(help_on_quantities());
   return {&app, [options] { return run(*options); }};

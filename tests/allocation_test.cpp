@@ -16,6 +16,7 @@
 #include "articula/linearization/linearized_inverse.hpp"
 #include "articula/linearization/second_order.hpp"
 #include "articula/linearization/state_space.hpp"
+#include "articula/loops/constrained_dynamics.hpp"
 #include "articula/model/configuration.hpp"
 #include "articula/operators/program.hpp"
 #include "articula/simulation/controllers.hpp"
@@ -282,6 +283,26 @@ void check_task_space(const Case& c) {
   }
 }
 
+void check_loops(const Case& c) {
+  const Model& model = c.model;
+  const int tool = model.frame("tool");
+  if (model.nv() == 0 || model.frames()[tool].body < 0) return;
+  std::vector<double> q = c.state.q, v = c.state.v, a(model.nv());
+  // Twice the same: redundant, so that both ways to solve are run.
+  for (const bool twice : {false, true}) {
+    std::vector<Constraint> constraints{ball("one", {-1, {}}, {tool, {}})};
+    if (twice) constraints.push_back(ball("two", {-1, {}}, {tool, {}}));
+    ConstrainedDynamics work(model, constraints, {.baumgarte_frequency = 1});
+    EXPECT_EQ(allocations_in([&] { work.acceleration(q, v, c.state.tau, a, c.state.wrenches); }), 0);
+    EXPECT_EQ(allocations_in([&] { work.impulse(q, v, a); }), 0);
+    EXPECT_EQ(allocations_in([&] { (void)work.force(0); }), 0);
+    EXPECT_EQ(allocations_in([&] { (void)work.drift(q, v); }), 0);
+    EXPECT_EQ(allocations_in([&] { work.set_active(0, false); }), 0);
+    EXPECT_EQ(allocations_in([&] { work.set_active(0, true); }), 0);
+    EXPECT_EQ(allocations_in([&] { (void)work.project(q, v); }), 0);
+  }
+}
+
 void check_simulation(const Case& c) {
   const Model& model = c.model;
   if (model.nv() == 0 || c.dense.condition_number() > 1e8) return;
@@ -323,6 +344,7 @@ TEST(Allocation, NoneAfterSetUp) {
     check_operators(c);
     check_batch(c);
     check_diagonal(c);
+    check_loops(c);
     check_simulation(c);
   });
 }
