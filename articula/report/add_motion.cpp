@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "articula/dynamics/kinematics.hpp"
@@ -26,18 +27,30 @@ std::vector<double> column(std::span<const double> table, int columns, int index
   return out;
 }
 
-/// Curves of the joints' own numbers: `index` and `count` say where they are in a sample.
-template <class Index, class Count, class Unit>
+/// Which of the joints' own numbers a table holds.
+struct JointTable {
+  const char* group;
+  std::span<const double> numbers;
+  int columns;
+  int Joint::*index;
+  int Joint::*count;
+  std::string (*name)(const Joint&, int);
+  std::string_view (*unit)(const Joint&, int);
+};
+
 void add_joint_curves(Report& report, const Model& model, int first_joint, const std::string& prefix,
-                      const std::string& group, std::span<const double> table, int columns, Index index,
-                      Count count, Unit unit) {
-  if (table.empty()) return;
+                      const JointTable& table, bool skip_zero_free = false) {
+  if (table.numbers.empty()) return;
   for (std::size_t j = 0; j < model.joints().size(); ++j) {
     const Joint& joint = model.joints()[j];
-    for (int k = 0; k < joint.*count; ++k)
-      report.series.push_back({group, prefix + numbered(joint.name, k, joint.*count),
-                               std::string(unit(joint, k)), column(table, columns, joint.*index + k),
-                               first_joint + static_cast<int>(j)});
+    for (int k = 0; k < joint.*table.count; ++k) {
+      auto values = column(table.numbers, table.columns, joint.*table.index + k);
+      const bool zero = std::all_of(values.begin(), values.end(), [](double x) { return x == 0; });
+      if (skip_zero_free && zero && joint.kind == JointKind::free)
+        continue;  // nothing pushes a floating base
+      report.series.push_back({table.group, prefix + table.name(joint, k), std::string(table.unit(joint, k)),
+                               std::move(values), first_joint + static_cast<int>(j)});
+    }
   }
 }
 
@@ -124,15 +137,19 @@ void add_motion(Report& report, const Model& model, const RecordedMotion& motion
     }
   }
 
-  add_joint_curves(added, model, first_joint, motion.prefix, "position", motion.q, model.nq(),
-                   &Joint::q_index, &Joint::nq,
-                   [](const Joint& j, int k) { return coordinate_unit(j.kind, k); });
-  add_joint_curves(added, model, first_joint, motion.prefix, "velocity", motion.v, model.nv(),
-                   &Joint::v_index, &Joint::nv,
-                   [](const Joint& j, int k) { return is_angular(j.kind, k) ? "rad/s" : "m/s"; });
-  add_joint_curves(added, model, first_joint, motion.prefix, "torque", motion.tau, model.nv(),
-                   &Joint::v_index, &Joint::nv,
-                   [](const Joint& j, int k) { return is_angular(j.kind, k) ? "N m" : "N"; });
+  const auto unit_q = [](const Joint& j, int k) { return coordinate_unit(j.kind, k); };
+  const auto unit_v = [](const Joint& j, int k) -> std::string_view {
+    return is_angular(j.kind, k) ? "rad/s" : "m/s";
+  };
+  const auto unit_tau = [](const Joint& j, int k) -> std::string_view {
+    return is_angular(j.kind, k) ? "N m" : "N";
+  };
+  const auto add = [&](const JointTable& table, bool skip_zero_free = false) {
+    add_joint_curves(added, model, first_joint, motion.prefix, table, skip_zero_free);
+  };
+  add({"position", motion.q, model.nq(), &Joint::q_index, &Joint::nq, coordinate_name, unit_q});
+  add({"velocity", motion.v, model.nv(), &Joint::v_index, &Joint::nv, velocity_name, unit_v});
+  add({"torque", motion.tau, model.nv(), &Joint::v_index, &Joint::nv, velocity_name, unit_tau}, true);
   if (moves && samples > 0) curves.add_to(added, motion.prefix, motion.tau.empty());
   report = std::move(added);
 }

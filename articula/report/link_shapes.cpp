@@ -51,14 +51,15 @@ std::vector<LinkShapes> link_shapes(const ModelSpec& spec, std::span<const LinkS
   for (const auto& joint : spec.joints) children[joint.parent].push_back(&joint);
 
   const double usual = usual_length(spec);
-  const double radius = 0.09 * usual;
   std::vector<LinkShapes> out;
   out.reserve(spec.links.size());
-  for (const auto& link : spec.links) {
+  for (std::size_t i = 0; i < spec.links.size(); ++i) {
+    const LinkSpec& link = spec.links[i];
     if (const auto found = known.find(link.name); found != known.end()) {
       out.push_back(*found->second);
       continue;
     }
+    const double radius = (i % 2 == 0 ? 0.09 : 0.075) * usual;  // ends that meet do not coincide
     LinkShapes shapes{link.name, {}};
     for (const JointSpec* joint : children[link.name])
       if (const V3& to = joint->placement.p; length_of(to) > 0.5 * radius)

@@ -281,7 +281,7 @@ std::string ModelView::Parts::data(bool live) {
         .end_object();
   json.end_list().key("velocities").begin_list();
   for (const auto& joint : model.joints())
-    for (int k = 0; k < joint.nv; ++k) json.value(numbered(joint.name, k, joint.nv));
+    for (int k = 0; k < joint.nv; ++k) json.value(velocity_name(joint, k));
   json.end_list().key("frames").begin_list();
   for (const auto& f : model.frames()) json.value(f.name);
   json.end_list();

@@ -1,7 +1,5 @@
 #include "articula/report/page_json.hpp"
 
-#include <fmt/format.h>
-
 #include <unordered_map>
 
 namespace articula {
@@ -73,8 +71,33 @@ void append_pose(const Mat3<double>& R, const Vec3<double>& p, std::vector<float
   for (const double x : {p.x, p.y, p.z, turn.x, turn.y, turn.z, turn.w}) out.push_back(static_cast<float>(x));
 }
 
-std::string numbered(const std::string& joint, int index, int count) {
-  return count == 1 ? joint : fmt::format("{}.{}", joint, index);
+std::string coordinate_name(const Joint& joint, int index) {
+  constexpr const char* moved[] = {"qx", "qy", "qz", "qw", "x", "y", "z"};
+  constexpr const char* planar[] = {"angle", "x", "y"};
+  constexpr const char* cylindrical[] = {"angle", "shift"};
+  constexpr const char* universal[] = {"first", "second"};
+  switch (joint.kind) {
+    case JointKind::spherical:
+    case JointKind::free:
+      return joint.name + " " + moved[index];
+    case JointKind::planar:
+      return joint.name + " " + planar[index];
+    case JointKind::cylindrical:
+      return joint.name + " " + cylindrical[index];
+    case JointKind::universal:
+      return joint.name + " " + universal[index];
+    default:
+      return joint.name;
+  }
+}
+
+std::string velocity_name(const Joint& joint, int index) {
+  constexpr const char* moved[] = {"wx", "wy", "wz", "vx", "vy", "vz"};
+  constexpr const char* planar[] = {"w", "vx", "vy"};
+  if (joint.kind == JointKind::spherical || joint.kind == JointKind::free)
+    return joint.name + " " + moved[index];
+  if (joint.kind == JointKind::planar) return joint.name + " " + planar[index];
+  return coordinate_name(joint, index);
 }
 
 bool is_angular(JointKind kind, int velocity) {

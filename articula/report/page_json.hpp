@@ -16,8 +16,9 @@ void append_mechanism(const Model& model, std::span<const LinkShapes> shapes, co
 /// x y z qx qy qz qw
 void append_pose(const Mat3<double>& R, const Vec3<double>& p, std::vector<float>& out);
 
-/// "joint", or "joint.0" and so on where a joint has several coordinates or velocities.
-std::string numbered(const std::string& joint, int index, int count);
+/// "elbow", or "hip wx" where a joint has several coordinates or velocities.
+std::string coordinate_name(const Joint& joint, int index);
+std::string velocity_name(const Joint& joint, int index);
 /// The unit of a joint's coordinate or velocity ("rad", "m", or "" for a part of a quaternion).
 std::string_view coordinate_unit(JointKind kind, int index);
 bool is_angular(JointKind kind, int velocity);

@@ -9,7 +9,7 @@ export class EllipsoidView {
   private scale = 0;
 
   constructor(private readonly size: number) {
-    this.skin = new THREE.MeshStandardMaterial({ transparent: true, opacity: 0.28, roughness: 0.4, depthWrite: false, side: THREE.DoubleSide });
+    this.skin = new THREE.MeshStandardMaterial({ transparent: true, opacity: 0.22, roughness: 0.4, depthWrite: false, side: THREE.DoubleSide });
     this.wires = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.8 });
     this.group.add(new THREE.Mesh(new THREE.SphereGeometry(1, 40, 28), this.skin));
     for (const [a, b] of [[0, 1], [1, 2], [0, 2]]) {
@@ -34,7 +34,7 @@ export class EllipsoidView {
     this.group.visible = ellipsoid !== undefined && ellipsoid.inverseMass[0] > 0;
     if (!ellipsoid || !this.group.visible) return;
     const speeds = ellipsoid.inverseMass.map((inverse) => Math.sqrt(2 * inverse)); // m/s at one joule
-    if (this.scale === 0) this.scale = (0.2 * this.size) / speeds[0];
+    if (this.scale === 0) this.scale = (0.15 * this.size) / speeds[0];
     const [x, y, z] = [0, 3, 6].map((i) => new THREE.Vector3().fromArray(ellipsoid.axes, i));
     this.group.position.set(...ellipsoid.centre);
     this.group.quaternion.setFromRotationMatrix(new THREE.Matrix4().makeBasis(x, y, z));

@@ -4,6 +4,13 @@ import { color, onTheme } from "./theme";
 
 const decades = 4;
 
+function cellText(x: number, most: number): string {
+  const size = Math.abs(x);
+  if (size <= 1e-12 * most) return "0";
+  if (size < 0.01) return x.toExponential(0).replaceAll("-", "−");
+  return format(x, size < 0.1 ? 2 : 3);
+}
+
 export class HeatMap {
   readonly element: HTMLElement;
   private readonly canvas = h("canvas", { class: "heatmap", role: "img", "aria-label": "Mass matrix" });
@@ -53,7 +60,7 @@ export class HeatMap {
     for (let row = 0; row < n; ++row)
       for (let column = 0; column < n; ++column) {
         const x = this.matrix[row * n + column];
-        const depth = x === 0 || most === 0 ? 0 : Math.max(0, 1 + Math.log10(Math.abs(x) / most) / decades);
+        const depth = Math.abs(x) <= 1e-12 * most || most === 0 ? 0 : Math.max(0, 1 + Math.log10(Math.abs(x) / most) / decades);
         const [left, top] = [Math.round(column * cell), Math.round(row * cell)];
         const [wide, high] = [Math.round((column + 1) * cell) - left - gap, Math.round((row + 1) * cell) - top - gap];
         context.globalAlpha = 1;
@@ -68,7 +75,7 @@ export class HeatMap {
         context.font = `${Math.min(0.2 * cell, 13 * ratio)}px ${color("mono")}`;
         context.textAlign = "center";
         context.textBaseline = "middle";
-        context.fillText(format(x, 3), left + wide / 2, top + high / 2);
+        context.fillText(cellText(x, most), left + wide / 2, top + high / 2);
       }
     context.globalAlpha = 1;
     this.scale.replaceChildren(h("span", {}, `−${format(most, 3)}`), h("i", { class: "ramp" }), h("span", {}, format(most, 3)));

@@ -46,6 +46,7 @@ export class MechanismView {
     for (const link of this.links) {
       const frame = new THREE.AxesHelper(0.09 * size);
       (frame.material as THREE.LineBasicMaterial).depthTest = false;
+      frame.setColors("#e5484d", "#30a46c", "#3b82f6"); // x y z
       frame.renderOrder = 2;
       frame.visible = false;
       link.add(frame);

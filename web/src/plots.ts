@@ -14,7 +14,12 @@ const titles: Record<string, string> = {
   momentum: "Linear momentum",
   drift: "Drift",
 };
-const titleOf = (group: string) => titles[group] ?? group.charAt(0).toUpperCase() + group.slice(1);
+function titleOf(group: string, unit: string): string {
+  if (group === "position" && unit === "") return "Orientations, as quaternions";
+  return titles[group] ?? group.charAt(0).toUpperCase() + group.slice(1);
+}
+/** Angles first, quaternions last. */
+const rank = (series: Series) => ["rad", "rad/s", "N m"].includes(series.unit) ? 0 : series.unit === "" ? 2 : 1;
 
 const height = 168;
 /** uPlot's own way of sharing cursor and zoom between plots. */
@@ -93,7 +98,7 @@ class Plot {
     return {
       width,
       height,
-      padding: [8, 6, 0, 0],
+      padding: [8, 14, 0, 0],
       legend: { show: false },
       focus: { alpha: 0.22 },
       cursor: {
@@ -195,8 +200,10 @@ export class Plots {
       const key = `${series.group}\n${series.unit}`;
       groups.set(key, [...(groups.get(key) ?? []), series]);
     }
-    for (const [key, series] of groups) {
-      const plot = new Plot(titleOf(key.split("\n")[0]), series, playback);
+    const order = [...new Set(report.series.map((series) => series.group))];
+    const sorted = [...groups.values()].sort(([a], [b]) => order.indexOf(a.group) - order.indexOf(b.group) || rank(a) - rank(b));
+    for (const series of sorted) {
+      const plot = new Plot(titleOf(series[0].group, series[0].unit), series, playback);
       this.plots.push(plot);
       this.element.append(plot.element);
     }

@@ -53,7 +53,10 @@ export class Sliders {
     const { unit, lower, upper } = this.view.sliders[index];
     const x = this.values[index];
     this.shown[index].textContent = `${x.toFixed(3).replace("-", "−")} ${unit}`;
-    this.inputs[index].style.setProperty("--part", String(upper > lower ? (x - lower) / (upper - lower) : 0));
+    // Filled between zero, if it is in range, and the value.
+    const part = (at: number) => (upper > lower ? Math.min(1, Math.max(0, (at - lower) / (upper - lower))) : 0);
+    this.inputs[index].style.setProperty("--from", String(Math.min(part(0), part(x))));
+    this.inputs[index].style.setProperty("--to", String(Math.max(part(0), part(x))));
   }
 
   private set(index: number, value: number, quiet = false): void {

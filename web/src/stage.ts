@@ -41,7 +41,7 @@ export class Stage {
     this.sun.shadow.normalBias = 0.01;
     this.scene.add(this.sky, this.sun, this.sun.target);
     this.sky.position.set(0, 0, 1);
-    this.floor = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.ShadowMaterial({ opacity: 0.22 }));
+    this.floor = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.ShadowMaterial({ depthWrite: false }));
     this.floor.receiveShadow = true;
     this.scene.add(this.floor);
 
@@ -78,7 +78,7 @@ export class Stage {
     this.floor.scale.setScalar(12 * this.size);
     this.camera.near = 0.005 * this.size;
     this.camera.far = 60 * this.size;
-    this.scene.fog = new THREE.Fog(0, 4 * this.size, 11 * this.size);
+    this.scene.fog = new THREE.Fog(0, 2 * this.size, 4.6 * this.size);
     this.paint();
     this.lookHome();
   }
@@ -87,7 +87,7 @@ export class Stage {
     const centre = this.home.getCenter(new THREE.Vector3());
     // Far enough for the height, and on narrow screens for the width.
     const half = (this.camera.fov * Math.PI) / 360;
-    const reach = 0.56 * this.size;
+    const reach = 0.5 * this.size;
     const distance = reach / Math.sin(Math.min(half, Math.atan(Math.tan(half) * this.camera.aspect)));
     this.camera.position.copy(centre).add(new THREE.Vector3(0.62, -0.72, 0.34).normalize().multiplyScalar(distance));
     this.controls.target.copy(centre);
@@ -119,19 +119,19 @@ export class Stage {
     if (this.scene.fog) (this.scene.fog as THREE.Fog).color.copy(background);
     this.sky.color.set(dark ? 0xb9c6d8 : 0xffffff);
     this.sky.groundColor.set(dark ? 0x2a2d33 : 0xb8b2a6);
-    this.sky.intensity = dark ? 1.15 : 1.7;
-    this.sun.intensity = dark ? 1.9 : 2.1;
+    this.sky.intensity = dark ? 1.5 : 1.7;
+    this.sun.intensity = dark ? 2.2 : 2.1;
     (this.floor.material as THREE.ShadowMaterial).opacity = dark ? 0.45 : 0.16;
     if (this.grid) {
       this.scene.remove(this.grid);
       this.grid.dispose();
     }
     // Cells of a round size: one metre, or ten times more or less.
-    const cell = 10 ** Math.round(Math.log10(this.size / 6));
-    const cells = 2 * Math.ceil((6 * this.size) / cell);
+    const cell = 10 ** Math.round(Math.log10(this.size / 5));
+    const cells = 2 * Math.ceil((4 * this.size) / cell);
     this.grid = new THREE.GridHelper(cells * cell, cells, color("grid-strong"), color("grid"));
     this.grid.rotation.x = Math.PI / 2;
-    this.grid.position.set(0, 0, this.floorHeight - 0.002 * this.size);
+    this.grid.position.set(0, 0, this.floorHeight - 0.0005 * this.size);
     this.scene.add(this.grid);
     this.touch();
   }

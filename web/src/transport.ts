@@ -29,7 +29,7 @@ export function transport(playback: Playback): HTMLElement {
 
   const showTime = (time: number) => {
     if (document.activeElement !== scrubber || playback.playing) scrubber.value = String(time);
-    scrubber.style.setProperty("--part", String(playback.duration > 0 ? (time - playback.start) / playback.duration : 0));
+    scrubber.style.setProperty("--to", String(playback.duration > 0 ? (time - playback.start) / playback.duration : 0));
     clock.textContent = `${time.toFixed(digits)} / ${playback.end.toFixed(digits)} s`;
   };
   const showState = () => {
