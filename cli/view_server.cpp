@@ -72,6 +72,11 @@ void protect(httplib::Server& server) {
   server.set_keep_alive_timeout(1);  // what stopping may wait for
   server.set_read_timeout(5);
   server.set_write_timeout(5);
+  // The library would share the port with another process; taken is to be taken.
+  server.set_socket_options([](socket_t socket) {
+    const int yes = 1;
+    setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  });
   server.new_task_queue = [] { return new httplib::ThreadPool(8); };
 }
 

@@ -14,7 +14,7 @@ using namespace articula;
 int main(int argc, char** argv) {
   const Model dog = read_urdf("models/quadruped.urdf", {.base = Base::free});
   std::vector<double> q = neutral(dog), v(dog.nv()), tau(dog.nv()), a(dog.nv()), step(dog.nv());
-  q[6] = 0.75;  // the trunk's height
+  q[6] = 0.65;  // the trunk's height
   for (int leg = 0; leg < 4; ++leg) q[8 + 3 * leg] = 0.6, q[9 + 3 * leg] = -1.2;
   const std::vector<double> stance = q;
 
@@ -33,9 +33,9 @@ int main(int argc, char** argv) {
     std::fill(wrenches.begin(), wrenches.end(), Spatial<double>{});
     for (int f = 0; f < 4; ++f) {  // a spring with damping under each foot's sole
       const int frame = dog.frame(feet[f]), body = dog.frames()[frame].body;
-      const Vec3<double> at = kinematics.pose(frame).position - Vec3<double>{0, 0, 0.02};
+      const Vec3<double> at = kinematics.pose(frame).position - Vec3<double>{0, 0, 0.025};
       const Vec3<double> speed = kinematics.velocity(frame).v;
-      const double up = at.z < 0 ? std::max(0.0, -20000 * at.z - 300 * speed.z) : 0;
+      const double up = at.z < 0 ? std::max(0.0, -60000 * at.z - 800 * speed.z) : 0;
       const Vec3<double> force{-0.6 * up * std::tanh(50 * speed.x), -0.6 * up * std::tanh(50 * speed.y), up};
       const Vec3<double> lever = at - kinematics.pose(dog.frame(dog.bodies()[body].name)).position;
       wrenches[body] = {cross(lever, force), force};

@@ -59,11 +59,12 @@ std::vector<LinkShapes> link_shapes(const ModelSpec& spec, std::span<const LinkS
       out.push_back(*found->second);
       continue;
     }
-    const double radius = (i % 2 == 0 ? 0.09 : 0.075) * usual;  // ends that meet do not coincide
+    const double part = i % 2 == 0 ? 0.11 : 0.095;  // ends that meet do not coincide
+    const double radius = part * usual;
     LinkShapes shapes{link.name, {}};
     for (const JointSpec* joint : children[link.name])
       if (const V3& to = joint->placement.p; length_of(to) > 0.5 * radius)
-        shapes.shapes.push_back(capsule({0, 0, 0}, to, std::min(radius, 0.2 * length_of(to))));
+        shapes.shapes.push_back(capsule({0, 0, 0}, to, part * std::sqrt(usual * length_of(to))));
     const V3& centre = link.mass.center_of_mass;
     if (shapes.shapes.empty() && link.mass.mass > 0) {
       if (length_of(centre) > 0.5 * radius)

@@ -1,4 +1,5 @@
-// Contact forces as arrows, the longest of the run a good part of the mechanism long.
+// Contact forces as arrows: in proportion, the usual ones a good part of the mechanism long; impacts, which would
+// dwarf the rest, are cut off at half its size.
 import * as THREE from "three";
 import type { Force } from "./data";
 
@@ -36,18 +37,22 @@ export class ForceArrows {
   private readonly arrows: Arrow[];
   private readonly material = new THREE.MeshStandardMaterial({ roughness: 0.5 });
   private readonly scale: number;
+  private readonly longest: number;
 
   constructor(
     private readonly forces: Force[],
     size: number,
   ) {
-    let largest = 0;
+    const lengths: number[] = [];
     for (const force of forces)
       for (let i = 0; i + 2 < force.forces.length; i += 3) {
         const length = Math.hypot(force.forces[i], force.forces[i + 1], force.forces[i + 2]);
-        if (length > largest) largest = length; // NaN compares false
+        if (length > 0) lengths.push(length); // NaN compares false
       }
-    this.scale = largest > 0 ? (0.35 * size) / largest : 0;
+    lengths.sort((a, b) => a - b);
+    const usual = lengths[Math.floor(0.75 * lengths.length)] ?? 0;
+    this.scale = usual > 0 ? (0.16 * size) / usual : 0;
+    this.longest = 0.5 * size;
     this.arrows = forces.map(() => new Arrow(this.material, 0.006 * size));
     for (const arrow of this.arrows) this.group.add(arrow.group);
   }
@@ -62,6 +67,7 @@ export class ForceArrows {
     this.forces.forEach((force, i) => {
       const at = new THREE.Vector3().fromArray(force.points, 3 * sample);
       const along = new THREE.Vector3().fromArray(force.forces, 3 * sample).multiplyScalar(this.scale);
+      along.clampLength(0, this.longest);
       this.arrows[i].set(at, along);
     });
   }

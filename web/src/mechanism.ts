@@ -52,7 +52,7 @@ export class MechanismView {
       link.add(frame);
       this.frames.push(frame);
     }
-    const rod = new THREE.CylinderGeometry(0.0035 * size, 0.0035 * size, 0.24 * size, 10);
+    const rod = new THREE.CylinderGeometry(0.0026 * size, 0.0026 * size, 0.24 * size, 10);
     const up = new THREE.Vector3(0, 1, 0);
     for (const joint of this.mechanism.joints) {
       if (withoutAxis.has(joint.kind)) continue;
@@ -91,7 +91,11 @@ export class MechanismView {
     const box = new THREE.Box3();
     for (const link of this.links) {
       box.expandByPoint(link.position);
-      for (const child of link.children) if (child instanceof THREE.Mesh && child.userData["link"] !== undefined) box.expandByObject(child);
+      for (const child of link.children) {
+        if (!(child instanceof THREE.Mesh) || child.userData["link"] === undefined) continue;
+        // To the point for what has few of them: floors are laid by this.
+        box.expandByObject(child, (child.geometry as THREE.BufferGeometry).getAttribute("position").count < 5000);
+      }
     }
     return box;
   }

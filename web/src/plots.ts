@@ -99,6 +99,7 @@ class Plot {
       width,
       height,
       padding: [8, 14, 0, 0],
+      pxAlign: false,
       legend: { show: false },
       focus: { alpha: 0.22 },
       cursor: {

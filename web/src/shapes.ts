@@ -38,6 +38,9 @@ function materialFor(shape: Shape, index: number): THREE.MeshStandardMaterial {
   } else {
     material.color.set(neutral[index % neutral.length]);
   }
+  // Links that touch often share a face: the later one is drawn behind.
+  material.polygonOffset = true;
+  material.polygonOffsetFactor = material.polygonOffsetUnits = index % 8;
   if (shape.kind === "mesh") material.side = THREE.DoubleSide; // not every file winds its triangles the same way
   return material;
 }

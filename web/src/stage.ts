@@ -37,8 +37,7 @@ export class Stage {
 
     this.sun.castShadow = true;
     this.sun.shadow.mapSize.set(2048, 2048);
-    this.sun.shadow.bias = -0.0004;
-    this.sun.shadow.normalBias = 0.01;
+    this.sun.shadow.bias = -0.0002;
     this.scene.add(this.sky, this.sun, this.sun.target);
     this.sky.position.set(0, 0, 1);
     this.floor = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.ShadowMaterial({ depthWrite: false }));
@@ -74,6 +73,7 @@ export class Stage {
     shadow.near = 0.05 * this.size;
     shadow.far = 5 * this.size;
     shadow.updateProjectionMatrix();
+    this.sun.shadow.normalBias = 0.001 * this.size;
     this.floor.position.set(centre.x, centre.y, floorHeight - 0.001 * this.size);
     this.floor.scale.setScalar(12 * this.size);
     this.camera.near = 0.005 * this.size;
