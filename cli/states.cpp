@@ -22,10 +22,10 @@ constexpr std::string_view input_names[input_count] = {"q", "v", "a", "tau", "dq
 constexpr const char* shape =
     "expected {\"states\": [{\"q\": [..], \"v\": [..], ..}, ..]} or one such state; see articula eval --help";
 
-std::string text_of(const std::string& path) {
+std::string text_of(const std::string& path, const std::string& option) {
   if (path == "-" && isatty(STDIN_FILENO))
     fmt::print(stderr, "articula: reading states from the terminal, Ctrl-D ends them\n");
-  return read_all(path, path == "-" ? "<stdin>" : "--states " + path);
+  return read_all(path, path == "-" ? "<stdin>" : option + " " + path);
 }
 
 /// "parse error at line 1, column 3: ...", without the library's own tag.
@@ -36,8 +36,10 @@ std::string reason(const json::exception& error) {
   return std::string(what);
 }
 
+}  // namespace
+
 /// nlohmann-json keeps the last of two equal keys; we refuse both.
-json parse(const std::string& text, const std::string& file) {
+json parse_json(const std::string& text, const std::string& file, const std::string& expected) {
   std::vector<std::set<std::string>> open_objects;
   const auto watch = [&](int, json::parse_event_t event, json& parsed) {
     if (event == json::parse_event_t::object_start) open_objects.emplace_back();
@@ -51,10 +53,12 @@ json parse(const std::string& text, const std::string& file) {
     return json::parse(text, watch);
   } catch (const json::exception& error) {
     if (text.find_first_not_of(" \t\r\n") == text.npos)
-      throw InputError(fmt::format("{}: is empty; {}", file, shape));
+      throw InputError(fmt::format("{}: is empty; {}", file, expected));
     throw InputError(fmt::format("{}: not JSON: {}", file, reason(error)));
   }
 }
+
+namespace {
 
 class Reader {
  public:
@@ -182,16 +186,16 @@ std::vector<State> read_states(const std::string& path, const Model& model, cons
                                const StateReading& reading) {
   const std::string file = path == "-" ? "<stdin>" : path;
   if (reading.neutral_if_absent && path == "-") {
-    const std::string text = isatty(STDIN_FILENO) ? "" : text_of(path);
+    const std::string text = isatty(STDIN_FILENO) ? "" : text_of(path, reading.option);
     if (text.find_first_not_of(" \t\r\n") == text.npos) {
       State state;
       state.vectors[static_cast<int>(Input::q)] = neutral(model);
       state.vectors[static_cast<int>(Input::v)].resize(model.nv());
       return {state};
     }
-    return Reader(file, model, needs, reading).read(parse(text, file));
+    return Reader(file, model, needs, reading).read(parse_json(text, file, shape));
   }
-  return Reader(file, model, needs, reading).read(parse(text_of(path), file));
+  return Reader(file, model, needs, reading).read(parse_json(text_of(path, reading.option), file, shape));
 }
 
 namespace {

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,7 +38,11 @@ using Needs = std::array<std::string_view, input_count>;
 struct StateReading {
   std::vector<std::string> named{};  // further vectors, of any size
   bool neutral_if_absent = false;    // nothing on stdin: one state, neutral and at rest
+  std::string option = "--states";   // for messages
 };
+
+/// JSON without equal keys; `expected` completes the message about an empty file. Throws InputError.
+nlohmann::json parse_json(const std::string& text, const std::string& file, const std::string& expected);
 
 /// All states of a file (- for stdin), checked: JSON, sizes, numbers, what is needed, unit quaternions.
 /// Throws InputError that names the file, the state's index, the vector and the sizes.

@@ -3,7 +3,8 @@
 # network when all are there.
 set -eu
 packages="g++ clang-14 libclang-rt-14-dev cmake ninja-build ccache python3 clang-format
-  libeigen3-dev libtinyxml2-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev"
+  libeigen3-dev libtinyxml2-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev
+  libsundials-dev libhdf5-dev libcairo2-dev pkg-config"
 missing=""
 for p in $packages; do
   dpkg-query -W -f '${db:Status-Status}\n' "$p" 2>/dev/null | grep -qx installed || missing="$missing $p"

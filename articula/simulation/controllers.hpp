@@ -1,0 +1,72 @@
+// Controllers, as force elements: they act all the time, or sampled (Simulator::add_sampled).
+//
+// None acts on the joint of a free base. Operational-space control is in articula/task_space, and is added to
+// a simulator in the same way: anything that is a ForceElement.
+#pragma once
+
+#include "articula/dynamics/inverse_dynamics.hpp"
+#include "articula/simulation/forces.hpp"
+
+namespace articula {
+
+/// Where the joints should be: a configuration, or a table of them over time, between whose rows they move at
+/// constant velocity.
+class Reference {
+ public:
+  Reference(const Model& model, std::vector<double> q);
+  Reference(const Model& model, Table configurations);
+  /// Nothing is allocated.
+  void at(double t, Out<double> q, Out<double> v) const;
+
+ private:
+  Model model_;
+  Table table_;
+};
+
+struct Gains {
+  std::vector<double> kp, kd;  // one for each velocity
+};
+
+/// tau = kp (reference - q) + kd (its velocity - v), with the gravity forces if asked for.
+class PdControl : public ForceElement {
+ public:
+  PdControl(const Model& model, Gains gains, Reference reference, bool compensate_gravity = false);
+  void add_forces(double t, In<double> q, In<double> v, Out<double> tau) override;
+
+ private:
+  InverseDynamics<> work_;
+  Gains gains_;
+  Reference reference_;
+  bool gravity_;
+  std::vector<double> q_, v_, e_, g_;
+  int free_;
+};
+
+/// tau = inverse dynamics of the acceleration kp (reference - q) + kd (its velocity - v) (MR9 11.4, computed
+/// torque).
+class ComputedTorque : public ForceElement {
+ public:
+  ComputedTorque(const Model& model, Gains gains, Reference reference);
+  void add_forces(double t, In<double> q, In<double> v, Out<double> tau) override;
+
+ private:
+  InverseDynamics<> work_;
+  Gains gains_;
+  Reference reference_;
+  std::vector<double> q_, v_, a_, tau_;
+  int free_;
+};
+
+/// tau = g(q).
+class GravityCompensation : public ForceElement {
+ public:
+  explicit GravityCompensation(const Model& model);
+  void add_forces(double t, In<double> q, In<double> v, Out<double> tau) override;
+
+ private:
+  InverseDynamics<> work_;
+  std::vector<double> g_;
+  int free_;
+};
+
+}  // namespace articula

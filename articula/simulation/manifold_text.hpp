@@ -1,0 +1,127 @@
+// Manifold's functions of any number type: double, float, Dual.
+#pragma once
+
+#include "articula/simulation/manifold.hpp"
+#include "articula/spatial/dual.hpp"
+#include "articula/spatial/rotation.hpp"
+
+namespace articula {
+
+namespace manifold_text {
+
+template <class S>
+Vec3<S> vec(const S* p) {
+  return {p[0], p[1], p[2]};
+}
+template <class S>
+void put(const Vec3<S>& a, S* out) {
+  out[0] = a.x, out[1] = a.y, out[2] = a.z;
+}
+
+/// sin(x/2)/x, cos(x/2), (1 - cos x)/x^2 and (x - sin x)/x^3 of x = |w|. Series in x^2 where x is small: the
+/// root has no derivative at zero.
+template <class S>
+struct TurnTerms {
+  explicit TurnTerms(const Vec3<S>& w) {
+    const S x2 = dot(w, w);
+    if (x2 < S(0.25)) {
+      const S y = x2 * 0.25;
+      half_sinc =
+          (1.0 - y / 6.0 * (1.0 - y / 20.0 * (1.0 - y / 42.0 * (1.0 - y / 72.0 * (1.0 - y / 110.0))))) * 0.5;
+      half_cos = 1.0 - y / 2.0 * (1.0 - y / 12.0 * (1.0 - y / 30.0 * (1.0 - y / 56.0 * (1.0 - y / 90.0))));
+      c = (1.0 -
+           x2 / 20.0 * (1.0 - x2 / 42.0 * (1.0 - x2 / 72.0 * (1.0 - x2 / 110.0 * (1.0 - x2 / 156.0))))) /
+          6.0;
+    } else {
+      const S x = square_root(x2);
+      const SinCos<S> half = sincos(x * 0.5);
+      half_sinc = half.sin / x;
+      half_cos = half.cos;
+      c = (x - half.sin * half.cos * 2.0) / (x2 * x);
+    }
+    b = half_sinc * half_sinc * 2.0;
+  }
+  Quaternion<S> quaternion(const Vec3<S>& w) const {
+    return {w.x * half_sinc, w.y * half_sinc, w.z * half_sinc, half_cos};
+  }
+  S half_sinc, half_cos, b, c;
+};
+
+template <class S>
+void turn(const S* q, const Quaternion<S>& by, S* out) {
+  const Quaternion<S> r = normalized(Quaternion<S>{q[0], q[1], q[2], q[3]} * by);
+  out[0] = r.x, out[1] = r.y, out[2] = r.z, out[3] = r.w;
+}
+
+}  // namespace manifold_text
+
+template <class S>
+void Manifold::integrate(const S* q, const S* u, S* out) const {
+  using namespace manifold_text;
+  for (const Piece& p : pieces_) {
+    const S *qp = q + p.q, *up = u + p.v;
+    S* const o = out + p.q;
+    switch (p.kind) {
+      case Kind::flat:
+        for (int i = 0; i < p.count; ++i) o[i] = qp[i] + up[i];
+        break;
+      case Kind::rotation: {
+        const Vec3<S> w = vec(up);
+        turn(qp, TurnTerms<S>(w).quaternion(w), o);
+        break;
+      }
+      case Kind::motion: {
+        const Vec3<S> w = vec(up), v = vec(up + 3), wv = cross(w, v);
+        const TurnTerms<S> t(w);
+        const Vec3<S> shift = v + wv * t.b + cross(w, wv) * t.c;  // Jl(w) v
+        const Mat3<S> R = rotation(Quaternion<S>{qp[0], qp[1], qp[2], qp[3]});
+        put(vec(qp + 4) + R * shift, o + 4);
+        turn(qp, t.quaternion(w), o);
+        break;
+      }
+      case Kind::plane: {
+        const TurnTerms<S> t(Vec3<S>{S(0), S(0), up[0]});
+        const S sine = 1.0 - t.c * up[0] * up[0], versine = t.b * up[0];  // sin(a)/a, (1 - cos a)/a
+        const S x = sine * up[1] - versine * up[2], y = versine * up[1] + sine * up[2];
+        const SinCos<S> a = sincos(qp[0]);
+        const S angle = qp[0] + up[0];
+        o[1] = qp[1] + a.cos * x - a.sin * y;
+        o[2] = qp[2] + a.sin * x + a.cos * y;
+        o[0] = angle;
+      }
+    }
+  }
+}
+
+template <class S>
+void Manifold::chart_rate_to_fourth_order(const S* u, const S* w, S* out) const {
+  using namespace manifold_text;
+  for (const Piece& p : pieces_) {
+    const S *up = u + p.v, *wp = w + p.v;
+    S* const o = out + p.v;
+    switch (p.kind) {
+      case Kind::flat:
+        for (int i = 0; i < p.count; ++i) o[i] = wp[i];
+        break;
+      case Kind::rotation: {
+        const Vec3<S> a = vec(up), b = vec(wp), ab = cross(a, b);
+        put(b + ab * 0.5 + cross(a, ab) * (1 / 12.), o);
+        break;
+      }
+      case Kind::motion: {
+        const Spatial<S> a{vec(up), vec(up + 3)}, b{vec(wp), vec(wp + 3)}, ab = cross_motion(a, b);
+        const Spatial<S> rate = b + ab * 0.5 + cross_motion(a, ab) * (1 / 12.);
+        put(rate.w, o), put(rate.v, o + 3);
+        break;
+      }
+      case Kind::plane: {
+        const S a = up[0], b = wp[0];
+        const S x = up[2] * b - a * wp[2], y = a * wp[1] - up[1] * b;  // [u, w]; its turn is zero
+        const S vx = wp[1] + x * 0.5 - a * y * (1 / 12.), vy = wp[2] + y * 0.5 + a * x * (1 / 12.);
+        o[0] = b, o[1] = vx, o[2] = vy;
+      }
+    }
+  }
+}
+
+}  // namespace articula

@@ -1,0 +1,151 @@
+#include "articula/simulation/recording.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace articula {
+
+int Recording::find(std::string_view name) const {
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].name == name) return int(i);
+  return -1;
+}
+std::vector<double> Recording::values(int column) const {
+  std::vector<double> out(size());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = numbers[i * columns.size() + std::size_t(column)];
+  return out;
+}
+std::vector<int> Recording::starting_with(std::string_view prefix) const {
+  std::vector<int> out;
+  for (std::size_t i = 0; i < columns.size(); ++i)
+    if (columns[i].name.starts_with(prefix)) out.push_back(int(i));
+  return out;
+}
+
+namespace {
+
+/// 'r' a turn, 'l' a length, '1' neither, for each coordinate and velocity of a kind.
+std::pair<std::string_view, std::string_view> kinds(JointKind kind) {
+  switch (kind) {
+    case JointKind::fixed:
+      return {"", ""};
+    case JointKind::prismatic:
+      return {"l", "l"};
+    case JointKind::cylindrical:
+      return {"rl", "rl"};
+    case JointKind::universal:
+      return {"rr", "rr"};
+    case JointKind::planar:
+      return {"rll", "rll"};
+    case JointKind::spherical:
+      return {"1111", "rrr"};
+    case JointKind::free:
+      return {"1111lll", "rrrlll"};
+    default:
+      return {"r", "r"};
+  }
+}
+
+std::string column_name(std::string_view prefix, const Joint& joint, int i, int count) {
+  return count == 1 ? fmt::format("{}:{}", prefix, joint.name)
+                    : fmt::format("{}:{}.{}", prefix, joint.name, i);
+}
+
+}  // namespace
+
+std::vector<Column> coordinate_columns(const Model& model) {
+  std::vector<Column> out;
+  for (const Joint& joint : model.joints()) {
+    if (joint.mimics >= 0) continue;
+    const auto kind = kinds(joint.kind).first;
+    for (int i = 0; i < joint.nq; ++i)
+      out.push_back({column_name("q", joint, i, joint.nq), kind[i] == 'r'   ? "rad"
+                                                           : kind[i] == 'l' ? "m"
+                                                                            : "1"});
+  }
+  return out;
+}
+std::vector<Column> velocity_columns(const Model& model, std::string_view prefix, bool forces) {
+  std::vector<Column> out;
+  for (const Joint& joint : model.joints()) {
+    if (joint.mimics >= 0) continue;
+    const auto kind = kinds(joint.kind).second;
+    for (int i = 0; i < joint.nv; ++i)
+      out.push_back({column_name(prefix, joint, i, joint.nv),
+                     forces ? (kind[i] == 'r' ? "N m" : "N") : (kind[i] == 'r' ? "rad/s" : "m/s")});
+  }
+  return out;
+}
+
+Recorder::Recorder(Simulator& simulator) : simulator_(simulator) {
+  const Model& model = simulator.model();
+  const auto append = [&](const std::vector<Column>& more) {
+    columns_.insert(columns_.end(), more.begin(), more.end());
+  };
+  append({{"time", "s"}});
+  append(coordinate_columns(model));
+  append(velocity_columns(model));
+  for (const char* name :
+       {"kinetic_energy", "potential_energy", "total_energy", "energy_change", "stored_energy"})
+    columns_.push_back({name, "J"});
+  append({{"power", "W"}, {"constraint_drift", "1"}});
+  for (const char* axis : {"x", "y", "z"})
+    columns_.push_back({fmt::format("angular_momentum.{}", axis), "kg m^2/s"});
+  for (const char* axis : {"x", "y", "z"})
+    columns_.push_back({fmt::format("linear_momentum.{}", axis), "kg m/s"});
+  for (const char* axis : {"x", "y", "z"}) columns_.push_back({fmt::format("center_of_mass.{}", axis), "m"});
+  append(velocity_columns(model, "tau", true));
+  if (simulator.integrator() == Integrator::rk45) append({{"next_step", "s"}});
+  for (std::size_t k = 0; k < simulator.sampled().size(); ++k) {
+    append({{fmt::format("sample.{}", k), "1"}});
+    append(velocity_columns(model, fmt::format("held.{}", k), true));
+  }
+}
+
+void Recorder::row(std::span<double> out) {
+  if (out.size() != columns_.size())
+    throw ArgumentError(fmt::format("Recorder::row: {} numbers for {} columns", out.size(), columns_.size()));
+  Simulator& s = simulator_;
+  const auto t = s.totals();
+  const double energy = t.kinetic + t.potential;
+  if (!started_) first_energy_ = energy, started_ = true;
+  double* o = out.data();
+  const auto put = [&](double x) { *o++ = x; };
+  put(s.time);
+  for (const double x : s.q) put(x);
+  for (const double x : s.v) put(x);
+  put(t.kinetic), put(t.potential), put(energy), put(energy - first_energy_), put(s.stored_energy());
+  put(s.power()), put(s.constraint_drift());
+  for (const Vec3<double>& x : {t.momentum.w, t.momentum.v, t.center_of_mass}) put(x.x), put(x.y), put(x.z);
+  s.joint_forces({o, s.v.size()});
+  o += s.v.size();
+  if (s.integrator() == Integrator::rk45) put(s.next_step());
+  for (const auto& sampled : s.sampled()) {
+    put(double(sampled.index));
+    for (const double x : sampled.held) put(x);
+  }
+}
+
+void Recorder::restore(std::span<const double> first, std::span<const double> row) {
+  if (first.size() != columns_.size() || row.size() != columns_.size())
+    throw ArgumentError(
+        fmt::format("Recorder::restore: {} numbers for {} columns", row.size(), columns_.size()));
+  Simulator& s = simulator_;
+  const std::size_t nq = s.q.size(), nv = s.v.size();
+  const auto energy_at = [&](std::span<const double> r) { return r[1 + nq + nv + 2]; };
+  s.time = row[0];
+  std::copy_n(row.begin() + 1, nq, s.q.begin());
+  std::copy_n(row.begin() + 1 + long(nq), nv, s.v.begin());
+  first_energy_ = energy_at(first), started_ = true;
+  std::size_t at = 1 + nq + nv + 5 + 2 + 9 + nv;
+  if (s.integrator() == Integrator::rk45) s.set_next_step(row[at++]);
+  for (auto& sampled : s.sampled()) {
+    sampled.index = std::lround(row[at++]);
+    std::copy_n(row.begin() + long(at), nv, sampled.held.begin());
+    at += nv;
+  }
+}
+
+}  // namespace articula

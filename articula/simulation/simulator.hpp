@@ -1,0 +1,134 @@
+// Simulator: a mechanism in motion. Time, state and forces are plain members, to be read and changed between
+// steps; force elements stay with their owner.
+//
+//   Simulator sim(model, Integrator::rk4);
+//   sim.q = ...; sim.v = ...;
+//   PdControl hold(model, gains, Reference(model, sim.q));
+//   sim.add_sampled(hold, 1e-3);
+//   while (sim.time < 10) sim.step(1e-4);
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "articula/dynamics/forward_dynamics.hpp"
+#include "articula/simulation/cvode.hpp"
+#include "articula/simulation/dormand_prince.hpp"
+#include "articula/simulation/fixed_step.hpp"
+#include "articula/simulation/forces.hpp"
+#include "articula/simulation/midpoint.hpp"
+#include "articula/simulation/variational.hpp"
+
+namespace articula {
+
+enum class Integrator { euler, symplectic_euler, rk4, rk45, variational, midpoint, cvode };
+std::string_view name_of(Integrator integrator);
+/// Throws ArgumentError that lists the names.
+Integrator integrator_named(std::string_view name);
+/// Whether it controls its own error: `step` is then a distance to go, and tolerances matter.
+bool is_adaptive(Integrator integrator);
+
+class Simulator {
+ public:
+  /// At rest in the neutral configuration, t = 0.
+  explicit Simulator(const Model& model, Integrator integrator = Integrator::rk4,
+                     const Tolerances& tolerances = {});
+  Simulator(const Simulator&) = delete;
+  Simulator& operator=(const Simulator&) = delete;
+  ~Simulator();
+
+  const Model& model() const { return model_; }
+  Integrator integrator() const { return integrator_; }
+
+  // --- the state and constant forces: yours to change between steps
+  // -----------------------------------------
+  double time = 0;
+  std::vector<double> q, v;
+  std::vector<double> tau;                // added to what the elements give
+  std::vector<Spatial<double>> wrenches;  // one a body, world axes at its joint origin; empty: none
+
+  // --- what acts; borrowed, to be kept alive by the caller
+  // --------------------------------------------------
+  void add(ForceElement& element) { elements_.push_back(&element); }
+  void add(WrenchElement& element);
+  /// Asked at t = 0, period, 2 period, ..; its forces are held in between. Steps end at these times.
+  void add_sampled(ForceElement& element, double period);
+  struct Sampled {
+    ForceElement* element;
+    double period;
+    long index = -1;           // of the sample that is held; -1: none
+    std::vector<double> held;  // joint forces
+  };
+  std::vector<Sampled>& sampled() { return sampled_; }
+
+  /// Joint limits as events: a joint that reaches its bound bounces with this restitution, and below
+  /// `slow` rests there until it is drawn back. rk45 only (ArgumentError).
+  void stop_at_limits(double restitution = 0, double slow = 1e-3);
+  struct Impact {
+    double time;
+    int joint;
+    double speed;  // before
+  };
+  /// Of the last step. Room is made for a few; more may allocate.
+  const std::vector<Impact>& impacts() const { return impacts_; }
+
+  // --- motion
+  // -----------------------------------------------------------------------------------------------
+  /// To time + h. Fixed-step integrators make one step of it (more where a sample lies between). If something
+  /// throws, time, q and v are as before: ArgumentError for wrong sizes or forces that are not finite (naming
+  /// the joint), IntegrationError where no motion could be found, SingularError.
+  void step(double h) { advance(time + h); }
+  void advance(double end);
+  /// rk45: the step that its error control would take next; with the state (and held samples) all that it
+  /// remembers. Others: 0.
+  double next_step() const;
+  void set_next_step(double h);
+
+  // --- the state seen in other ways
+  // -------------------------------------------------------------------------
+  /// Joint forces of everything but gravity and wrenches, and the acceleration, at the state.
+  void joint_forces(Out<double> forces);
+  void acceleration(Out<double> a);
+  /// Energies, mass centre, momentum.
+  Totals<double> totals();
+  /// Of springs and stops.
+  double stored_energy();
+  /// What joint forces (springs' and stops' too) and wrenches do, watts: the rate of kinetic + potential
+  /// energy.
+  double power();
+  /// How far coordinates are off what they should satisfy: quaternions' lengths.
+  double constraint_drift() const;
+
+ private:
+  struct Stops;
+  void forces_at(double t, In<double> q, In<double> v, Out<double> out);
+  Wrenches<double> wrenches_at(double t, In<double> q, In<double> v);
+  void acceleration_at(double t, In<double> q, In<double> v, Out<double> a);
+  void generalized_forces_at(double t, In<double> q, In<double> v, Out<double> out);
+  void segment(double end);
+  void adaptive_segment(DormandPrince& pair, const System<double>& system, double end);
+  void sample(double end, double& next);
+  void check_sizes() const;
+
+  Model model_;
+  Integrator integrator_;
+  Manifold manifold_;
+  ForwardDynamics<> forward_;
+  Kinematics<> kinematics_;
+  std::optional<InverseDynamics<>> inverse_;  // variational with wrenches
+  std::variant<std::monostate, ExplicitEuler<>, SymplecticEuler<>, RungeKutta4<>, DormandPrince, Variational,
+               ImplicitMidpoint, Cvode>
+      method_;
+  std::vector<ForceElement*> elements_;
+  std::vector<WrenchElement*> wrench_elements_;
+  std::vector<Sampled> sampled_;
+  std::vector<double> forces_, scratch_, q_before_, v_before_;
+  std::vector<Spatial<double>> wrenches_now_;
+  std::vector<Impact> impacts_;
+  std::unique_ptr<Stops> stops_;
+};
+
+}  // namespace articula

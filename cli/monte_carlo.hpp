@@ -1,0 +1,31 @@
+// Many runs of one simulation with drawn starts, masses and torques: one summary row a run.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "articula/model/model.hpp"
+#include "cli/tree_motion.hpp"
+
+namespace articula::cli {
+
+struct MonteCarloOptions {
+  int runs = 0;
+  std::uint64_t seed = 1;
+  int threads = 0;            // 0: all cores
+  std::string distributions;  // file; empty: nothing is drawn
+};
+
+/// The times to which each run advances; `last` included.
+struct Grid {
+  double step, duration;
+  long steps() const;
+  double time(long k) const;
+};
+
+/// Runs them on all cores; the text (CSV) is the same for any number of threads. Failed runs are rows too,
+/// with their error. `failed` receives how many.
+std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& grid,
+                        const MonteCarloOptions& options, int& failed);
+
+}  // namespace articula::cli

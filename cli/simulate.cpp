@@ -1,0 +1,238 @@
+// articula simulate: motion over time.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <memory>
+
+#include "cli/input.hpp"
+#include "cli/journal.hpp"
+#include "cli/model_source.hpp"
+#include "cli/monte_carlo.hpp"
+#include "cli/output.hpp"
+#include "cli/plot.hpp"
+#include "cli/progress.hpp"
+#include "cli/states.hpp"
+#include "cli/tree_motion.hpp"
+
+namespace articula::cli {
+
+namespace {
+
+struct SimulateOptions {
+  ModelOptions model;
+  double duration = 0, step = 1e-3, every = 0;
+  std::string integrator = "rk4", initial, torque = "0", forces, controllers, limits = "check", out = "-",
+              plot;
+  std::vector<double> tolerance{1e-8};
+  bool damping = false, friction = false, resume = false;
+  MonteCarloOptions monte_carlo;
+};
+
+nlohmann::json json_file(const std::string& option, const std::string& path) {
+  if (path.empty()) return nullptr;
+  return parse_json(read_all(path, option + " " + path), path, "see articula simulate --help");
+}
+
+double positive(const char* option, double x) {
+  if (std::isfinite(x) && x > 0) return x;
+  throw InputError(fmt::format("{} is {}, expected more than 0", option, x));
+}
+
+TreeSetup read_setup(const SimulateOptions& o, const Model& model) {
+  TreeSetup s;
+  s.integrator = integrator_named(o.integrator);
+  s.tolerances = {positive("--tolerance", o.tolerance[0]), positive("--tolerance", o.tolerance.back())};
+  s.limits = o.limits;
+  s.model_damping = o.damping, s.model_friction = o.friction;
+  s.forces = json_file("--forces", o.forces), s.forces_file = o.forces;
+  s.controllers = json_file("--controllers", o.controllers), s.controllers_file = o.controllers;
+  if (s.limits == "check" && s.forces.is_object() && s.forces.contains("limits")) s.limits = "held";
+  read_initial(o.initial, model, s);
+  if (o.torque != "0") s.torque = read_torques(o.torque, model);
+  return s;
+}
+
+/// When rows are written: every so many steps, and at the end.
+struct Schedule {
+  Grid grid;
+  long every;  // steps a row
+};
+Schedule schedule(const SimulateOptions& o, bool adaptive) {
+  const double duration = positive("--duration", o.duration), step = positive("--step", o.step);
+  if (o.every != 0) positive("--every", o.every);
+  if (duration / step > 1e12)
+    throw InputError(fmt::format("{} s at steps of {} s: too many steps", duration, step));
+  // An integrator that chooses its own steps goes from row to row.
+  if (adaptive) return {{o.every > 0 ? o.every : step, duration}, 1};
+  const double ratio = o.every / step;
+  if (o.every > 0 && (ratio < 0.5 || std::abs(ratio - std::round(ratio)) > 1e-6 * ratio))
+    throw InputError(fmt::format("--every {} is no whole number of steps of {} s", o.every, step));
+  return {{step, duration}, o.every > 0 ? std::lround(ratio) : 1};
+}
+
+/// Everything that moves goes through here: rows to the journal, progress, Ctrl-C, resuming.
+ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& when) {
+  const auto& columns = motion.columns();
+  std::vector<double> row(columns.size());
+  std::optional<Recording> earlier;
+  long k = 0;
+  if (o.resume) {
+    earlier = read_earlier(o.out, columns);
+    // Go on from the last row that a run without a stop would have had too.
+    while (earlier->size() > 0) {
+      const double t = earlier->row(earlier->size() - 1)[0];
+      k = std::lround(t / when.grid.step);
+      if (double(k) * when.grid.step == t && k % when.every == 0 && t <= when.grid.duration) break;
+      if (t > when.grid.duration * (1 + 1e-12))
+        throw InputError(fmt::format("--resume: {} goes to {} s already, beyond --duration {}", o.out, t,
+                                     when.grid.duration));
+      if (t == when.grid.duration) return done;  // all there
+      earlier->numbers.resize(earlier->numbers.size() - columns.size());
+    }
+    if (earlier->size() == 0)
+      throw InputError(fmt::format("--resume: no row of {} is on a step of {} s", o.out, when.grid.step));
+    motion.restore(earlier->row(0), earlier->row(earlier->size() - 1));
+  } else {
+    motion.row(row);  // the first row: forces and energies exist at the start
+  }
+  const bool keep = !o.plot.empty();
+  Journal journal(o.out, columns, earlier ? &*earlier : nullptr);
+  Recording kept;
+  kept.columns = columns;
+  const auto put = [&] {
+    journal.write(row);
+    if (keep && !journal.is_file()) kept.numbers.insert(kept.numbers.end(), row.begin(), row.end());
+  };
+  if (!earlier) put();
+  watch_signals();
+  const long steps = when.grid.steps();
+  bool stopped = false;
+  try {
+    Progress progress("steps", std::size_t(steps));
+    bool written = true;
+    for (; k < steps && !stopped; ++k) {
+      motion.advance(when.grid.time(k + 1));
+      written = (k + 1) % when.every == 0 || k + 1 == steps;
+      if (written) {
+        motion.row(row);
+        put();
+      }
+      progress.at(std::size_t(k));
+      stopped = asked_to_stop();
+    }
+  } catch (...) {
+    journal.flush();  // what was reached stays, in FILE.part
+    throw;
+  }
+  const auto about = motion.about();
+  if (keep) {
+    const Recording recording = journal.is_file() ? journal.recording(about) : kept;
+    Output picture_file(o.plot);
+    picture_file.write(picture(recording, picture_format(o.plot)));
+    picture_file.finish();
+  }
+  journal.finish(about);
+  if (!stopped) return done;
+  fmt::print(stderr, "articula: stopped at t = {} s; {} is complete until then{}\n", row[0],
+             o.out == "-" ? "the output" : o.out, journal.is_file() ? ", --resume goes on" : "");
+  return impossible;
+}
+
+ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOptions& o, const Grid& grid) {
+  if (o.resume || !o.plot.empty()) throw InputError("--monte-carlo goes with neither --resume nor --plot");
+  if (o.out != "-" && format_of(o.out) != FileFormat::csv)
+    throw InputError(fmt::format("--monte-carlo writes CSV; --out {} has another ending", o.out));
+  Output out(o.out);
+  watch_signals();
+  int failed = 0;
+  out.write(monte_carlo(model, setup, grid, o.monte_carlo, failed));
+  out.finish();
+  if (failed > 0)
+    fmt::print(stderr, "articula: {} of {} runs failed; see their column 'error'\n", failed,
+               o.monte_carlo.runs);
+  return asked_to_stop() || failed == o.monte_carlo.runs ? impossible : done;
+}
+
+ExitCode run(const SimulateOptions& o) {
+  if (!o.plot.empty()) picture_format(o.plot);
+  const Model model = load_model(o.model);
+  const TreeSetup setup = read_setup(o, model);
+  const Schedule when = schedule(o, is_adaptive(setup.integrator));
+  if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when.grid);
+  if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
+  TreeMotion motion(model, setup);
+  return run_motion(motion, o, when);
+}
+
+}  // namespace
+
+Subcommand add_simulate(CLI::App& program) {
+  auto o = std::make_shared<SimulateOptions>();
+  CLI::App& app = *program.add_subcommand("simulate", "Motion over time, with energy and constraint drift");
+  o->model.add_to(app);
+  const auto number = [&](const char* name, double& x, const char* what) {
+    return app.add_option(name, x, what)->type_name("SECONDS");
+  };
+  number("--duration", o->duration, "How long")->required();
+  number("--step", o->step, "Step of the integrator; of rk45 and cvode, which choose their own: between rows")
+      ->capture_default_str();
+  number("--every", o->every, "Write a row this often (default: every step)");
+  app.add_option("--integrator", o->integrator,
+                 "euler, symplectic_euler, rk4, rk45, variational, midpoint or cvode")
+      ->capture_default_str()
+      ->type_name("NAME");
+  app.add_option("--tolerance", o->tolerance,
+                 "Of rk45 and cvode: relative, and absolute (default 1e-8 for both)")
+      ->expected(1, 2)
+      ->type_name("NUMBER");
+  app.add_option("--initial", o->initial,
+                 "JSON with q, v, tau (constant joint forces); default: neutral, at rest")
+      ->type_name("FILE");
+  app.add_option("--torque", o->torque, "Joint forces over time, CSV: time, tau:JOINT, ..; 0: none")
+      ->capture_default_str()
+      ->type_name("FILE.csv|0");
+  app.add_option("--forces", o->forces, "JSON with springs, damping, friction, limits, wrenches")
+      ->type_name("FILE");
+  app.add_option("--controllers", o->controllers,
+                 "JSON with controllers: pd, computed_torque, gravity_compensation")
+      ->type_name("FILE");
+  app.add_flag("--damping", o->damping, "Apply the damping that the model's joints state");
+  app.add_flag("--friction", o->friction,
+               "Apply the dry friction that the model's joints state, regularised");
+  app.add_option("--limits", o->limits,
+                 "Joint limits: check (the start only), ignore, stiff (springs), events (located; rk45)")
+      ->check(CLI::IsMember({"check", "ignore", "stiff", "events"}))
+      ->capture_default_str();
+  app.add_option("--out", o->out,
+                 "CSV, or by its ending .npz or .h5; FILE.part until the run ends (- for stdout)")
+      ->type_name("FILE");
+  app.add_flag("--resume", o->resume, "Go on from the last row of --out (or of its .part) to the same bits");
+  app.add_option("--plot", o->plot, "Also draw joints and energy to this file")->type_name("FILE.svg|png");
+  app.add_option("--monte-carlo", o->monte_carlo.runs, "Make this many runs; one summary row each (CSV)")
+      ->check(CLI::Range(1, 100'000'000))
+      ->type_name("N");
+  app.add_option("--distributions", o->monte_carlo.distributions, "JSON: what is drawn for each run")
+      ->type_name("FILE");
+  app.add_option("--seed", o->monte_carlo.seed, "Of the draws")->capture_default_str();
+  app.add_option("--threads", o->monte_carlo.threads, "For --monte-carlo (default: all cores)")
+      ->check(CLI::Range(1, 4096));
+  app.footer(
+      "Columns: time, q:JOINT, v:JOINT (JOINT.0, .. for several coordinates), kinetic_energy, "
+      "potential_energy,\n"
+      "total_energy, energy_change, stored_energy, power, constraint_drift, momentum about the mass centre, "
+      "the\n"
+      "mass centre, tau:JOINT. Damping, friction and limits act only if asked for. Ctrl-C ends a run and\n"
+      "finishes its file.\n\n"
+      "  --controllers {\"type\": \"pd\", \"kp\": 100, \"kd\": 20, \"reference\": [..], \"sample_time\": "
+      "0.001}\n"
+      "  --forces {\"springs\": {\"JOINT\": {\"stiffness\": 50, \"rest\": 0}}, \"damping\": \"model\",\n"
+      "            \"wrenches\": [{\"frame\": \"LINK\", \"wrench\": [0,0,0, 0,0,10]}]}\n"
+      "  --distributions {\"q\": {\"*\": {\"normal\": [0, 0.1]}}, \"mass\": {\"LINK\": {\"uniform\": [0.9, "
+      "1.1]}}}\n\n"
+      "Examples:\n"
+      "  articula simulate double_pendulum --duration 2 --step 0.01\n"
+      "  articula simulate quadruped --base free --duration 1 --integrator variational --every 0.1\n");
+  return {&app, [o] { return run(*o); }};
+}
+
+}  // namespace articula::cli

@@ -1,0 +1,349 @@
+#include "cli/tree_motion.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+#include "articula/model/configuration.hpp"
+#include "cli/input.hpp"
+#include "cli/states.hpp"
+
+namespace articula::cli {
+
+namespace {
+
+using nlohmann::json;
+
+/// Reads JSON with messages that say where: "forces.json: springs: .."
+class Section {
+ public:
+  Section(const json& value, std::string where) : value_(value), where_(std::move(where)) {}
+
+  template <class... A>
+  [[noreturn]] void fail(fmt::format_string<A...> text, A&&... a) const {
+    throw InputError(fmt::format("{}: {}", where_, fmt::format(text, std::forward<A>(a)...)));
+  }
+  const json& value() const { return value_; }
+  bool has(const char* key) const { return value_.contains(key); }
+  Section at(const std::string& key) const {
+    if (!value_.contains(key)) fail("\"{}\" is missing", key);
+    return {value_.at(key), where_ + ": " + key};
+  }
+  Section at(std::size_t i) const { return {value_.at(i), fmt::format("{}[{}]", where_, i)}; }
+  /// Every key must be among these: a misspelt one must not pass in silence.
+  void only(std::initializer_list<const char*> known) const {
+    if (!value_.is_object()) fail("is a JSON {}, expected an object", value_.type_name());
+    for (const auto& [key, ignored] : value_.items())
+      if (std::find(known.begin(), known.end(), key) == known.end())
+        fail("\"{}\" is not known; known: {}", key, fmt::join(known.begin(), known.end(), ", "));
+  }
+  double number() const {
+    if (!value_.is_number() || !std::isfinite(value_.get<double>()))
+      fail("is {}, expected a finite number", value_.is_number() ? value_.dump() : value_.type_name());
+    return value_.get<double>();
+  }
+  double number(const char* key, double otherwise) const { return has(key) ? at(key).number() : otherwise; }
+  std::vector<double> numbers(int size) const {
+    if (!value_.is_array() || int(value_.size()) != size)
+      fail("expected a list of {} numbers{}", size,
+           value_.is_array() ? fmt::format(", found {}", value_.size()) : "");
+    std::vector<double> out;
+    for (std::size_t i = 0; i < value_.size(); ++i) out.push_back(at(i).number());
+    return out;
+  }
+  std::string text() const {
+    if (!value_.is_string()) fail("is a JSON {}, expected a word", value_.type_name());
+    return value_.get<std::string>();
+  }
+  /// One number for each velocity: a number for all, a list, or an object by joint (others zero).
+  std::vector<double> each_velocity(const Model& model) const {
+    if (value_.is_number()) return std::vector<double>(model.nv(), number());
+    if (value_.is_array()) return numbers(model.nv());
+    if (!value_.is_object())
+      fail("expected a number, a list of nv = {}, or {{\"JOINT\": number, ..}}", model.nv());
+    std::vector<double> out(model.nv());
+    for (const auto& [name, ignored] : value_.items()) {
+      const Joint& joint = joint_named(model, name);
+      const double x = at(name).number();
+      std::fill_n(out.begin() + joint.v_index, joint.nv, x);
+    }
+    return out;
+  }
+  const Joint& joint_named(const Model& model, const std::string& name) const {
+    try {
+      const Joint& joint = model.joints()[model.joint(name)];
+      if (joint.mimics >= 0) fail("joint '{}' follows another one; name that", name);
+      return joint;
+    } catch (const ArgumentError& error) {
+      fail("{}", error.what());
+    }
+  }
+  /// {"times": [..], KEY: [[..], ..]}
+  Table table(const char* key, int columns) const {
+    const Section times = at("times"), rows = at(key);
+    if (!rows.value().is_array() || rows.value().size() != times.value().size())
+      fail("\"times\" and \"{}\" must be lists of one length", key);
+    std::vector<double> numbers_all;
+    for (std::size_t i = 0; i < rows.value().size(); ++i) {
+      const auto row = rows.at(i).numbers(columns);
+      numbers_all.insert(numbers_all.end(), row.begin(), row.end());
+    }
+    try {
+      return {times.numbers(int(times.value().size())), std::move(numbers_all), columns};
+    } catch (const ArgumentError& error) {
+      fail("{}", error.what());
+    }
+  }
+
+ private:
+  const json& value_;
+  std::string where_;
+};
+
+bool belongs_to_free_base(const Model& model, const Joint& joint) {
+  return model.base() == Base::free && joint.kind == JointKind::free && &joint == &model.joints()[0];
+}
+
+// --- controllers by name
+// ------------------------------------------------------------------------------------------
+struct ControllerMaking {
+  const Model& model;
+  const TreeSetup& setup;
+  const Section& section;
+
+  Gains gains() const {
+    return {section.at("kp").each_velocity(model), section.at("kd").each_velocity(model)};
+  }
+  /// "q": [..] or {"times": .., "q": ..}; without it: where the run begins.
+  Reference reference() const {
+    if (!section.has("reference")) return Reference(model, setup.q);
+    const Section r = section.at("reference");
+    if (r.value().is_array()) return Reference(model, r.numbers(model.nq()));
+    r.only({"times", "q"});
+    return Reference(model, r.table("q", model.nq()));
+  }
+};
+/// A new controller is an entry here.
+struct ControllerKind {
+  const char* name;
+  std::unique_ptr<ForceElement> (*make)(const ControllerMaking&);
+};
+const ControllerKind controller_kinds[] = {
+    {"pd",
+     [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
+       m.section.only({"type", "kp", "kd", "reference", "gravity", "sample_time"});
+       bool gravity = false;
+       if (m.section.has("gravity")) {
+         if (!m.section.at("gravity").value().is_boolean())
+           m.section.at("gravity").fail("expected true or false");
+         gravity = m.section.at("gravity").value().get<bool>();
+       }
+       return std::make_unique<PdControl>(m.model, m.gains(), m.reference(), gravity);
+     }},
+    {"computed_torque",
+     [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
+       m.section.only({"type", "kp", "kd", "reference", "sample_time"});
+       return std::make_unique<ComputedTorque>(m.model, m.gains(), m.reference());
+     }},
+    {"gravity_compensation",
+     [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
+       m.section.only({"type", "sample_time"});
+       return std::make_unique<GravityCompensation>(m.model);
+     }},
+};
+
+}  // namespace
+
+Table read_torques(const std::string& path, const Model& model) {
+  Recording file;
+  try {
+    file = read_recording(path, FileFormat::csv);
+  } catch (const ArgumentError& error) {
+    throw InputError(fmt::format("--torque {}", error.what()));
+  }
+  const auto columns = velocity_columns(model, "tau", true);
+  if (file.size() == 0) throw InputError(fmt::format("--torque {}: has no rows", path));
+  std::vector<int> from(columns.size(), -1);
+  std::vector<char> used(file.columns.size());
+  used[0] = 1;
+  for (const Joint& joint : model.joints()) {
+    for (int i = 0; joint.mimics < 0 && i < joint.nv; ++i) {
+      const int v = joint.v_index + i;
+      for (const std::string& name : {columns[v].name, columns[v].name.substr(4)})
+        if (const int c = file.find(name); c > 0 && from[v] < 0) from[v] = c, used[c] = 1;
+      if (from[v] < 0 && !belongs_to_free_base(model, joint))
+        throw InputError(fmt::format(
+            "--torque {}: column '{}' is missing (a joint without torque needs a column of zeros)", path,
+            columns[v].name));
+    }
+  }
+  for (std::size_t c = 0; c < used.size(); ++c)
+    if (!used[c])
+      throw InputError(fmt::format("--torque {}: column '{}' is no joint of model '{}'", path,
+                                   file.columns[c].name, model.name()));
+  std::vector<double> rows;
+  for (std::size_t i = 0; i < file.size(); ++i) {
+    for (std::size_t c = 0; c < file.columns.size(); ++c)
+      if (!std::isfinite(file.row(i)[c]))
+        throw InputError(fmt::format("--torque {}: '{}' of row {} is {}, expected a finite number", path,
+                                     file.columns[c].name, i + 1, file.row(i)[c]));
+    for (const int c : from) rows.push_back(c < 0 ? 0 : file.row(i)[c]);
+  }
+  try {
+    return {file.values(0), std::move(rows), model.nv()};
+  } catch (const ArgumentError& error) {
+    throw InputError(fmt::format("--torque {}: {}", path, error.what()));
+  }
+}
+
+void read_initial(const std::string& path, const Model& model, TreeSetup& setup) {
+  setup.q = neutral(model);
+  setup.v.assign(model.nv(), 0);
+  setup.tau.assign(model.nv(), 0);
+  if (!path.empty()) {
+    const auto states = read_states(path, model, {}, {.option = "--initial"});
+    if (states.size() != 1)
+      throw InputError(fmt::format("--initial {}: has {} states, expected one", path, states.size()));
+    if (!states[0][Input::q].empty()) setup.q = states[0][Input::q];
+    if (!states[0][Input::v].empty()) setup.v = states[0][Input::v];
+    if (!states[0][Input::tau].empty()) setup.tau = states[0][Input::tau];
+    if (!states[0].wrenches.empty())
+      throw InputError(fmt::format("--initial {}: wrenches are given in the file of --forces", path));
+  }
+  if (setup.limits == "ignore") return;
+  for (const JointStop& stop : joint_stops(model)) {
+    if (stop.side * (setup.q[stop.q] - stop.bound) <= 0) continue;
+    const std::string what = fmt::format(
+        "joint '{}' begins at {}, outside its limits {} to {}", model.joints()[stop.joint].name,
+        setup.q[stop.q], model.joints()[stop.joint].limits.lower, model.joints()[stop.joint].limits.upper);
+    if (!path.empty() || setup.limits != "check")
+      throw InputError(fmt::format("{}{} (--limits ignore lets it)",
+                                   path.empty() ? "" : "--initial " + path + ": ", what));
+    fmt::print(stderr, "articula: warning: {}; --initial gives another start\n", what);
+  }
+}
+
+TreeMotion::TreeMotion(const Model& model, const TreeSetup& setup)
+    : simulator_(model, setup.integrator, setup.tolerances) {
+  simulator_.q = setup.q, simulator_.v = setup.v, simulator_.tau = setup.tau;
+  if (setup.torque) simulator_.add(own<TabulatedForces>(model, *setup.torque));
+  try {
+    add_forces(setup);
+    add_controllers(setup);
+  } catch (const ArgumentError& error) {
+    throw InputError(error.what());
+  }
+  recorder_.emplace(simulator_);
+}
+
+void TreeMotion::add_forces(const TreeSetup& setup) {
+  const Model& model = simulator_.model();
+  const json nothing = json::object();
+  const Section file(setup.forces.is_null() ? nothing : setup.forces, setup.forces_file);
+  file.only({"springs", "damping", "friction", "slip", "limits", "wrenches"});
+  if (file.has("springs")) {
+    const Section springs = file.at("springs");
+    if (!springs.value().is_object())
+      springs.fail("expected {{\"JOINT\": {{\"stiffness\": k, \"rest\": q}}, ..}}");
+    std::vector<double> k(model.nv()), rest = neutral(model);
+    for (const auto& [name, ignored] : springs.value().items()) {
+      const Joint& joint = springs.joint_named(model, name);
+      const Section s = springs.at(name);
+      s.only({"stiffness", "rest"});
+      std::fill_n(k.begin() + joint.v_index, joint.nv, s.at("stiffness").number());
+      if (!s.has("rest")) continue;
+      const auto r = joint.nq == 1 ? std::vector{s.at("rest").number()} : s.at("rest").numbers(joint.nq);
+      std::copy(r.begin(), r.end(), rest.begin() + joint.q_index);
+    }
+    simulator_.add(own<JointSprings>(model, k, rest));
+  }
+  const auto of_model = [&](const char* key, bool asked) {
+    return asked || (file.has(key) && file.at(key).value() == "model");
+  };
+  if (of_model("damping", setup.model_damping))
+    simulator_.add(own<JointDampers>(model));
+  else if (file.has("damping"))
+    simulator_.add(own<JointDampers>(model, file.at("damping").each_velocity(model)));
+  const double slip = file.number("slip", 1e-2);
+  if (of_model("friction", setup.model_friction))
+    simulator_.add(own<DryFriction>(model, slip));
+  else if (file.has("friction"))
+    simulator_.add(own<DryFriction>(model, file.at("friction").each_velocity(model), slip));
+
+  std::string limits = setup.limits;
+  double stiffness = 1e4, loss = 1, restitution = 0;
+  if (file.has("limits")) {
+    const Section l = file.at("limits");
+    l.only({"kind", "stiffness", "loss", "restitution"});
+    limits = l.at("kind").text();
+    if (limits != "stiff" && limits != "events")
+      l.fail("\"kind\" is \"{}\", expected stiff or events", limits);
+    stiffness = l.number("stiffness", stiffness), loss = l.number("loss", loss);
+    restitution = l.number("restitution", restitution);
+  }
+  if (limits == "stiff") simulator_.add(own<StiffStops>(model, stiffness, loss));
+  if (limits == "events") simulator_.stop_at_limits(restitution);
+
+  if (!file.has("wrenches")) return;
+  const Section list = file.at("wrenches");
+  if (!list.value().is_array())
+    list.fail("expected a list of {{\"frame\": \"LINK\", \"wrench\": [moment, force]}}");
+  for (std::size_t i = 0; i < list.value().size(); ++i) {
+    const Section w = list.at(i);
+    w.only({"frame", "wrench", "times", "wrenches"});
+    Table table = w.has("wrench") ? Table({0}, w.at("wrench").numbers(6), 6) : w.table("wrenches", 6);
+    try {
+      wrenches_.push_back(std::make_unique<TabulatedWrench>(model, w.at("frame").text(), std::move(table)));
+    } catch (const ArgumentError& error) {
+      w.fail("{}", error.what());
+    }
+    simulator_.add(*wrenches_.back());
+  }
+}
+
+void TreeMotion::add_controllers(const TreeSetup& setup) {
+  if (setup.controllers.is_null()) return;
+  const Section file(setup.controllers, setup.controllers_file);
+  if (!file.value().is_object())
+    file.fail("expected {{\"controllers\": [{{\"type\": \"pd\", ..}}, ..]}} or one such");
+  const auto add = [&](const Section& section) {
+    const std::string type = section.at("type").text();
+    const auto* kind = std::find_if(std::begin(controller_kinds), std::end(controller_kinds),
+                                    [&](const ControllerKind& k) { return k.name == type; });
+    if (kind == std::end(controller_kinds)) {
+      std::string known;
+      for (const auto& k : controller_kinds) known += (known.empty() ? "" : ", ") + std::string(k.name);
+      section.fail("there is no controller \"{}\"; known: {}", type, known);
+    }
+    try {
+      elements_.push_back(kind->make({simulator_.model(), setup, section}));
+    } catch (const ArgumentError& error) {
+      section.fail("{}", error.what());
+    }
+    if (section.has("sample_time"))
+      simulator_.add_sampled(*elements_.back(), section.at("sample_time").number());
+    else
+      simulator_.add(*elements_.back());
+  };
+  if (!file.has("controllers")) return add(file);
+  file.only({"controllers"});
+  const Section list = file.at("controllers");
+  if (!list.value().is_array()) list.fail("expected a list");
+  for (std::size_t i = 0; i < list.value().size(); ++i) add(list.at(i));
+}
+
+std::vector<std::pair<std::string, std::string>> TreeMotion::about() const {
+  const Model& model = simulator_.model();
+  std::string joints;
+  for (const Joint& joint : model.joints())
+    if (joint.mimics < 0) joints += (joints.empty() ? "" : " ") + joint.name;
+  const auto g = model.gravity();
+  return {{"model", model.name()},
+          {"joints", joints},
+          {"integrator", std::string(name_of(simulator_.integrator()))},
+          {"gravity", fmt::format("{} {} {}", g.x, g.y, g.z)}};
+}
+
+}  // namespace articula::cli
