@@ -136,6 +136,28 @@ TEST_F(ViewCommand, WritesAPageToDisk) {
   fs::remove(file);
 }
 
+TEST_F(ViewCommand, SimulateWritesAReport) {
+  const fs::path folder =
+      fs::temp_directory_path() / ("articula_simulate_report_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  const std::string page = (folder / "run.html").string(), rows = (folder / "run.csv").string();
+  const Ran ran =
+      run("simulate double_pendulum --duration 0.2 --step 0.01 --out " + rows + " --report " + page);
+  EXPECT_EQ(ran.code, 0) << ran.out;
+  std::ifstream file(page);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  EXPECT_NE(text.find("\"kind\":\"report\""), std::string::npos);
+  EXPECT_NE(text.find("\"group\":\"drift\""), std::string::npos);
+  EXPECT_NE(text.find("\"kind\":\"cylinder\""), std::string::npos) << "drawn as the file says";
+  // Rows to stdout, the page to a file.
+  EXPECT_EQ(run("simulate chain:3 --duration 0.1 --step 0.05 --report " + page).code, 0);
+  EXPECT_EQ(run("simulate chain:3 --duration 0.1 --step 0.05 --report -").code, 2);
+  EXPECT_EQ(run("simulate chain:3 --duration 0.1 --step 0.05 --out " + page + " --report " + page).code, 2);
+  EXPECT_EQ(run("simulate chain:3 --duration 0.1 --monte-carlo 2 --report " + page).code, 2);
+  EXPECT_EQ(run("simulate chain:3 --duration 0.1 --report /no/such/folder/x.html").code, 2);
+  fs::remove_all(folder);
+}
+
 TEST_F(ViewCommand, WrongCommandLines) {
   EXPECT_EQ(run("view").code, 2);
   EXPECT_EQ(run("view no_such_robot").code, 2);

@@ -77,10 +77,8 @@ struct TotalCurves {
     add("energy", "kinetic", "J", kinetic);
     add("energy", "potential", "J", potential);
     add("energy", "total", "J", total);
-    for (int i = 0; i < 3; ++i) add("momentum", fmt::format("linear {}", "xyz"[i]), "kg m/s", linear[i]);
-    for (int i = 0; i < 3; ++i)
-      add("angular momentum about the mass centre", fmt::format("angular {}", "xyz"[i]), "kg m²/s",
-          angular[i]);
+    for (int i = 0; i < 3; ++i) add("linear momentum", std::string(1, "xyz"[i]), "kg m/s", linear[i]);
+    for (int i = 0; i < 3; ++i) add("angular momentum", std::string(1, "xyz"[i]), "kg m²/s", angular[i]);
     if (undriven) add("drift", "total energy − first", "J", drift);
   }
 };
@@ -120,7 +118,7 @@ void add_motion(Report& report, const Model& model, const RecordedMotion& motion
   for (const auto& link : model.spec().links) frame_of.push_back(frames.at(link.name));
 
   Kinematics<> kinematics(model);
-  const bool moves = !motion.v.empty();
+  const bool moves = !motion.v.empty() && motion.totals;
   TotalCurves curves;
   for (std::size_t s = 0; s < samples; ++s) {
     const auto q = motion.q.subspan(s * model.nq(), model.nq());

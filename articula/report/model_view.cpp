@@ -264,7 +264,11 @@ std::string ModelView::Parts::state(std::span<const double> values, int index) {
 
 std::string ModelView::Parts::data(bool live) {
   JsonText json;
-  json.begin_object().entry("kind", "view").entry("title", model.name()).entry("live", live);
+  json.begin_object()
+      .entry("kind", "view")
+      .entry("title", model.name())
+      .entry("subtitle", "")
+      .entry("live", live);
   json.key("notes").begin_list();
   for (const auto& note : notes) json.value(note);
   json.end_list();

@@ -51,7 +51,7 @@ std::vector<float> packed_vectors(std::span<const Vec3<double>> vectors) {
 
 std::string data_of(const Report& report) {
   JsonText json;
-  json.begin_object().entry("kind", "report").entry("title", report.title);
+  json.begin_object().entry("kind", "report").entry("title", report.title).entry("subtitle", report.subtitle);
   json.key("notes").begin_list();
   for (const auto& note : report.notes) json.value(note);
   json.end_list();

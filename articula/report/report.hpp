@@ -46,8 +46,8 @@ struct ReportJoint {
 };
 
 struct Report {
-  std::string title;
-  std::vector<std::string> notes;  // lines under the title
+  std::string title, subtitle;
+  std::vector<std::string> notes;  // what a reader should know, one line each
   std::vector<double> times;       // seconds, increasing
   std::vector<ReportLink> links;
   std::vector<ReportJoint> joints;
@@ -59,12 +59,13 @@ struct Report {
 struct RecordedMotion {
   std::span<const double> q, v, tau;
   std::string prefix{};  // before every name, where several mechanisms share a page ("left/")
+  bool totals = true;    // curves of energies and momentum, computed here
 };
 
 /// Adds a mechanism to the page: links with their poses at every sample of `report.times`, joints, and curves
-/// of coordinates ("position"), velocities, torques, energies, momentum, and drift of the total energy where
-/// there are velocities and no torques. Links that `shapes` does not mention are drawn as capsules. Throws
-/// ArgumentError if sizes do not match, and leaves the report as it was.
+/// of coordinates ("position"), velocities and torques; with velocities also energies, momentum, and, where
+/// there are no torques, the drift of the total energy. Links that `shapes` does not mention are drawn as
+/// capsules. Throws ArgumentError if sizes do not match, and leaves the report as it was.
 void add_motion(Report& report, const Model& model, const RecordedMotion& motion,
                 std::span<const LinkShapes> shapes = {});
 

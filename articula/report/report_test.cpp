@@ -16,6 +16,7 @@
 #include "articula/report/json_text.hpp"
 #include "articula/report/link_shapes.hpp"
 #include "articula/report/page.hpp"
+#include "articula/report/recording_report.hpp"
 #include "tests/support/random_models.hpp"
 
 namespace articula::testing {
@@ -120,13 +121,51 @@ TEST(Report, PosesAndTotalsAreTheLibrarys) {
       const auto totals = kinematics.totals();
       EXPECT_EQ(curve.at("energy/p/kinetic")[s], totals.kinetic);
       EXPECT_EQ(curve.at("energy/p/total")[s], totals.kinetic + totals.potential);
-      EXPECT_EQ(curve.at("momentum/p/linear z")[s], totals.momentum.v.z);
+      EXPECT_EQ(curve.at("linear momentum/p/z")[s], totals.momentum.v.z);
     }
     std::size_t positions = 0;
     for (const auto& series : report.series) positions += series.group == "position";
     EXPECT_EQ(positions, static_cast<std::size_t>(run.model.nq()));
     for (const auto& joint : report.joints) EXPECT_EQ(report.links[joint.link].name.substr(0, 2), "p/");
   }
+}
+
+TEST(Report, RecordingsBecomePages) {
+  Rng rng(21);
+  const Model model(random_spec(rng), {.base = Base::free});
+  Simulator simulator(model);
+  simulator.q = random_state(rng, model).q;
+  Recorder recorder(simulator);
+  Recording recording;
+  recording.columns = recorder.columns();
+  recording.about = {{"integrator", "rk4"}};
+  std::vector<double> row(recording.columns.size());
+  for (int i = 0; i <= 100; ++i) {
+    if (i > 0) simulator.step(1e-3);
+    recorder.row(row);
+    recording.numbers.insert(recording.numbers.end(), row.begin(), row.end());
+  }
+  const Report report = report_of(recording, model);
+  EXPECT_EQ(report.subtitle, "rk4");
+  EXPECT_EQ(report.times, recording.values(0));
+  EXPECT_TRUE(report.notes.empty());
+  std::map<std::string, std::vector<double>> curve;
+  for (const auto& series : report.series) curve[series.group + "/" + series.name] = series.values;
+  EXPECT_EQ(curve.at("energy/total"), recording.values(recording.find("total_energy")));
+  EXPECT_EQ(curve.at("drift/energy change"), recording.values(recording.find("energy_change")));
+  EXPECT_EQ(curve.at("linear momentum/z"), recording.values(recording.find("linear_momentum.z")));
+  for (const auto& series : report.series) EXPECT_NE(series.group, "torque") << "nothing drives it";
+  if (has_page()) {
+    EXPECT_NO_THROW(report_html(report));
+  }
+  // Thinned: the first row, the last, and few between.
+  const Report thin = report_of(recording, model, {}, 10);
+  EXPECT_LE(thin.times.size(), 11u);
+  EXPECT_EQ(thin.times.front(), 0);
+  EXPECT_EQ(thin.times.back(), report.times.back());
+  EXPECT_EQ(thin.notes.size(), 1u);
+  recording.columns[1].name = "other";
+  EXPECT_THROW(report_of(recording, model), ArgumentError);
 }
 
 TEST(Report, WrongSizesAreRefusedAndNothingIsAdded) {

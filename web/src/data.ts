@@ -33,6 +33,7 @@ export interface TriangleMesh {
 
 export interface Mechanism {
   title: string;
+  subtitle: string;
   notes: string[];
   links: Link[];
   joints: Joint[];

@@ -11,7 +11,6 @@ const titles: Record<string, string> = {
   velocity: "Joint velocities",
   torque: "Joint torques",
   energy: "Energy",
-  momentum: "Linear momentum",
   drift: "Drift",
 };
 function titleOf(group: string, unit: string): string {
@@ -87,6 +86,15 @@ class Plot {
     });
   }
 
+  /** Rounding noise is not blown up to fill a plot, except where it is the subject. */
+  private range(low: number | null, high: number | null): [number, number] {
+    if (low === null || high === null) return [-1, 1];
+    const least = this.series[0].group === "drift" ? 1e-18 : 1e-6;
+    if (high - low < least) return [(low + high) / 2 - least, (low + high) / 2 + least];
+    const room = 0.06 * (high - low);
+    return [low - room, high + room];
+  }
+
   private options(width: number): uPlot.Options {
     const axis: uPlot.Axis = {
       stroke: color("faint"),
@@ -109,7 +117,7 @@ class Plot {
         drag: { x: true, y: false, dist: 6 },
         y: false,
       },
-      scales: { x: { time: false } },
+      scales: { x: { time: false }, y: { range: (_, low, high) => this.range(low, high) } },
       axes: [
         { ...axis, size: 26, values: (_, ticks) => ticks.map((t) => `${+t.toPrecision(6)} s`) },
         { ...axis, size: 58, values: (_, ticks) => ticks.map(axisNumber) },

@@ -48,7 +48,7 @@ function jointChoice(report: Report, chosen: (joint: number) => void): HTMLSelec
 }
 
 export function reportPage(report: Report): void {
-  const shell = buildShell(report, "recorded run");
+  const shell = buildShell(report, report.subtitle || "recorded run");
   const { stage, mechanism } = shell;
   const playback = new Playback(report.times);
   const { box, size, leaves } = whereabouts(report, shell);
@@ -84,7 +84,8 @@ export function reportPage(report: Report): void {
   trail.setSample(0);
   const reset = shell.tools.lastElementChild;
   const add = (button: HTMLElement) => shell.tools.insertBefore(button, reset);
-  add(toggle("Trail", "The path of the link that travels farthest", false, (on) => ((trail.line.visible = on), stage.touch())));
+  trail.line.visible = report.forces.length === 0 && !leaves;
+  add(toggle("Trail", "The path of the link that travels farthest, or was clicked", trail.line.visible, (on) => ((trail.line.visible = on), stage.touch())));
   if (report.forces.length > 0) add(toggle("Forces", "Contact forces", true, (on) => ((forces.group.visible = on), stage.touch())));
   add(toggle("Follow", "Keep the mechanism in view", following, (on) => (following = on)));
 

@@ -107,7 +107,7 @@ test("a report opens from disk, draws, and plots every group", async () => {
     assert.match(await page.title(), /quadruped lands/);
     assert.ok((await pixels(page, ".view canvas")).colors > 200, "the mechanism is drawn");
     const groups = await page.$$eval(".plot", (plots) => plots.map((plot) => plot.getAttribute("data-group")));
-    for (const group of ["position", "velocity", "torque", "energy", "momentum"]) assert.ok(groups.includes(group), group);
+    for (const group of ["position", "velocity", "torque", "energy", "linear momentum", "angular momentum"]) assert.ok(groups.includes(group), group);
     assert.ok((await pixels(page, ".plot .uplot canvas")).colors > 20, "curves are drawn");
     await slide(page, ".scrubber", 0.3);
     await settle(page);
