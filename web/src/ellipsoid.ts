@@ -9,8 +9,8 @@ export class EllipsoidView {
   private scale = 0;
 
   constructor(private readonly size: number) {
-    this.skin = new THREE.MeshStandardMaterial({ transparent: true, opacity: 0.22, roughness: 0.4, depthWrite: false, side: THREE.DoubleSide });
-    this.wires = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.8 });
+    this.skin = new THREE.MeshStandardMaterial({ transparent: true, opacity: 0.22, roughness: 0.4, depthWrite: false, side: THREE.DoubleSide, fog: false });
+    this.wires = new THREE.LineBasicMaterial({ transparent: true, opacity: 0.8, fog: false });
     this.group.add(new THREE.Mesh(new THREE.SphereGeometry(1, 40, 28), this.skin));
     for (const [a, b] of [[0, 1], [1, 2], [0, 2]]) {
       const points = Array.from({ length: 65 }, (_, i) => {

@@ -35,7 +35,7 @@ class Arrow {
 export class ForceArrows {
   readonly group = new THREE.Group();
   private readonly arrows: Arrow[];
-  private readonly material = new THREE.MeshStandardMaterial({ roughness: 0.5 });
+  private readonly material = new THREE.MeshStandardMaterial({ roughness: 0.5, fog: false });
   private readonly scale: number;
   private readonly longest: number;
 

@@ -12,7 +12,7 @@ export class MechanismView {
   private readonly axes: THREE.Object3D[] = [];
   private readonly a = new THREE.Quaternion();
   private readonly b = new THREE.Quaternion();
-  private readonly axisMaterial = new THREE.MeshBasicMaterial({ depthTest: false, transparent: true, opacity: 0.9 });
+  private readonly axisMaterial = new THREE.MeshBasicMaterial({ depthTest: false, transparent: true, opacity: 0.9, fog: false });
 
   constructor(private readonly mechanism: Mechanism) {
     this.links = linkGroups(mechanism);
@@ -45,7 +45,8 @@ export class MechanismView {
   addMarks(size: number): void {
     for (const link of this.links) {
       const frame = new THREE.AxesHelper(0.09 * size);
-      (frame.material as THREE.LineBasicMaterial).depthTest = false;
+      const lines = frame.material as THREE.LineBasicMaterial;
+      lines.depthTest = lines.fog = false;
       frame.setColors("#e5484d", "#30a46c", "#3b82f6"); // x y z
       frame.renderOrder = 2;
       frame.visible = false;

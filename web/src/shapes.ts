@@ -28,7 +28,7 @@ function solidGeometry(shape: Shape): THREE.BufferGeometry {
 }
 
 function materialFor(shape: Shape, index: number): THREE.MeshStandardMaterial {
-  const material = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.08 });
+  const material = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.08, fog: false });
   if (shape.color) {
     material.color.setRGB(shape.color[0], shape.color[1], shape.color[2], THREE.SRGBColorSpace);
     if (shape.color[3] < 1) {

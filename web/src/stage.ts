@@ -13,6 +13,8 @@ export class Stage {
   private readonly sky = new THREE.HemisphereLight(0xffffff, 0x777777, 1.5);
   private readonly floor: THREE.Mesh;
   private grid: THREE.GridHelper | undefined;
+  /** Only the grid fades into the distance: everything else is drawn without. */
+  private readonly fog = new THREE.Fog(0);
   private size = 1;
   private floorHeight = 0;
   private home = new THREE.Box3();
@@ -39,8 +41,9 @@ export class Stage {
     this.sun.shadow.mapSize.set(2048, 2048);
     this.sun.shadow.bias = -0.0002;
     this.scene.add(this.sky, this.sun, this.sun.target);
+    this.scene.fog = this.fog;
     this.sky.position.set(0, 0, 1);
-    this.floor = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.ShadowMaterial({ depthWrite: false }));
+    this.floor = new THREE.Mesh(new THREE.PlaneGeometry(1, 1), new THREE.ShadowMaterial({ depthWrite: false, fog: false }));
     this.floor.receiveShadow = true;
     this.scene.add(this.floor);
 
@@ -78,7 +81,6 @@ export class Stage {
     this.floor.scale.setScalar(12 * this.size);
     this.camera.near = 0.005 * this.size;
     this.camera.far = 60 * this.size;
-    this.scene.fog = new THREE.Fog(0, 2 * this.size, 4.6 * this.size);
     this.paint();
     this.lookHome();
   }
@@ -115,8 +117,7 @@ export class Stage {
 
   private paint(): void {
     const dark = isDark();
-    const background = new THREE.Color(color("stage"));
-    if (this.scene.fog) (this.scene.fog as THREE.Fog).color.copy(background);
+    this.fog.color.set(color("stage"));
     this.sky.color.set(dark ? 0xb9c6d8 : 0xffffff);
     this.sky.groundColor.set(dark ? 0x2a2d33 : 0xb8b2a6);
     this.sky.intensity = dark ? 1.5 : 1.7;
@@ -151,6 +152,9 @@ export class Stage {
     this.controls.update();
     if (!this.changed) return;
     this.changed = false;
+    const distance = this.camera.position.distanceTo(this.controls.target);
+    this.fog.near = 0.9 * distance;
+    this.fog.far = 2.3 * distance;
     this.renderer.render(this.scene, this.camera);
   }
 }

@@ -6,7 +6,7 @@ export class Trail {
   readonly line: THREE.Line<THREE.BufferGeometry, THREE.LineBasicMaterial>;
 
   constructor() {
-    this.line = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ transparent: true, opacity: 0.9 }));
+    this.line = new THREE.Line(new THREE.BufferGeometry(), new THREE.LineBasicMaterial({ transparent: true, opacity: 0.9, fog: false }));
     this.line.frustumCulled = false;
     this.line.visible = false;
   }

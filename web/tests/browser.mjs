@@ -1,7 +1,7 @@
 // The page in headless Chromium: browser.mjs PROGRAM EXAMPLE_REPORT SCREENSHOTS. Exit 77: no Chromium, skipped.
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromium } from "playwright-core";
@@ -145,6 +145,7 @@ test("keys play, pause and step; buttons show frames and axes", async () => {
     assert.ok(stopped > 0, "it played");
     await page.waitForTimeout(150);
     assert.equal(await time(), stopped, "and paused");
+    await page.keyboard.press("ArrowRight"); // the first may be less than the clock shows
     await page.keyboard.press("ArrowRight");
     assert.ok((await time()) > stopped);
     await page.keyboard.press("Home");
@@ -188,6 +189,31 @@ test("the page fits a narrow screen", async () => {
     await slide(page, ".scrubber", 0.4);
     await settle(page);
     await shoot(page, "report_narrow");
+  });
+});
+
+test("simulate writes a page; hostile names stay text", async () => {
+  const urdf = join(folder, "hostile.urdf");
+  const name = "&lt;/script&gt;&lt;img src=x onerror=alert(1)&gt;";
+  writeFileSync(join(folder, "wedge.obj"), "v 0 0 0\nv 0.4 0 0\nv 0.4 0.3 0\nv 0 0 -0.5\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n");
+  writeFileSync(
+    urdf,
+    `<robot name="${name}"><link name="base"><visual><geometry><box size="0.2 0.2 0.02"/></geometry></visual></link>
+     <link name="${name}"><inertial><origin xyz="0.2 0 -0.2"/><mass value="1"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial>
+       <visual><geometry><mesh filename="package://anything/wedge.obj"/></geometry><material name="red"><color rgba="0.8 0.2 0.2 1"/></material></visual></link>
+     <joint name="${name}j" type="continuous"><parent link="base"/><child link="${name}"/><axis xyz="0 1 0"/></joint></robot>`,
+  );
+  const page = join(folder, "hostile.html");
+  execFileSync(program, ["simulate", urdf, "--duration", "2", "--step", "0.002", "--every", "0.01", "--out", join(folder, "h.csv"), "--report", page]);
+  await visit(`file://${page}`, {}, async (tab) => {
+    assert.equal(await tab.$("img"), null);
+    assert.match((await tab.textContent("h1")) ?? "", /<\/script><img/);
+    const groups = await tab.$$eval(".plot", (plots) => plots.map((plot) => plot.getAttribute("data-group")));
+    for (const group of ["position", "velocity", "energy", "drift", "linear momentum"]) assert.ok(groups.includes(group), group);
+    assert.equal(await tab.$$eval(".notes", (notes) => notes.length), 0, "the mesh was found");
+    await slide(tab, ".scrubber", 0.3);
+    await settle(tab);
+    await shoot(tab, "report_mesh");
   });
 });
 
