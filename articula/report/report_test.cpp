@@ -38,7 +38,7 @@ std::vector<T> unpacked(const std::string& text) {
     if ((count += 6) >= 8) bytes += static_cast<char>(bits >> (count -= 8) & 255);
   }
   std::vector<T> out(bytes.size() / sizeof(T));
-  std::memcpy(out.data(), bytes.data(), out.size() * sizeof(T));
+  if (!out.empty()) std::memcpy(out.data(), bytes.data(), out.size() * sizeof(T));
   return out;
 }
 

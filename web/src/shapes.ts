@@ -40,7 +40,7 @@ function materialFor(shape: Shape, index: number): THREE.MeshStandardMaterial {
   }
   // Links that touch often share a face: the later one is drawn behind.
   material.polygonOffset = true;
-  material.polygonOffsetFactor = material.polygonOffsetUnits = index % 8;
+  material.polygonOffsetFactor = material.polygonOffsetUnits = 0.7 * (index % 3);
   if (shape.kind === "mesh") material.side = THREE.DoubleSide; // not every file winds its triangles the same way
   return material;
 }

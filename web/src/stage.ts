@@ -76,7 +76,7 @@ export class Stage {
     shadow.near = 0.05 * this.size;
     shadow.far = 5 * this.size;
     shadow.updateProjectionMatrix();
-    this.sun.shadow.normalBias = 0.001 * this.size;
+    this.sun.shadow.normalBias = 0.0018 * this.size;
     this.floor.position.set(centre.x, centre.y, floorHeight - 0.001 * this.size);
     this.floor.scale.setScalar(12 * this.size);
     this.camera.near = 0.005 * this.size;
