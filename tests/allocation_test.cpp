@@ -15,6 +15,9 @@
 #include "articula/linearization/second_order.hpp"
 #include "articula/linearization/state_space.hpp"
 #include "articula/operators/program.hpp"
+#include "articula/simulation/controllers.hpp"
+#include "articula/simulation/linearized_step.hpp"
+#include "articula/simulation/simulator.hpp"
 #include "tests/support/cases.hpp"
 
 // Sanitizers bring their own malloc, and only glibc has the names below.
@@ -194,11 +197,45 @@ void check_operators(const Case& c) {
   EXPECT_EQ(allocations_in([&] { reach.apply(wrench, x); }), 0);
 }
 
+void check_simulation(const Case& c) {
+  const Model& model = c.model;
+  if (model.nv() == 0 || c.dense.condition_number() > 1e8) return;
+  const std::size_t nv = model.nv();
+  PdControl control(model, {std::vector<double>(nv, 0.1), std::vector<double>(nv, 0.01)},
+                    Reference(model, c.state.q), true);
+  ComputedTorque torque(model, {std::vector<double>(nv, 0.1), std::vector<double>(nv, 0.01)},
+                        Reference(model, c.state.q));
+  JointDampers dampers(model, std::vector<double>(nv, 0.01));
+  DryFriction friction(model, std::vector<double>(nv, 0.01));
+  StiffStops stops(model, 1.0);
+  TabulatedWrench wrench(model, "tool", Table({0, 1}, std::vector<double>(12, 0.1), 6));
+  // CVODE's own C code allocates as it likes; it is not for control loops.
+  for (const Integrator integrator : {Integrator::euler, Integrator::symplectic_euler, Integrator::rk4,
+                                      Integrator::rk45, Integrator::variational, Integrator::midpoint}) {
+    Simulator sim(model, integrator, {1e-3, 1e-3});
+    sim.q = c.state.q;
+    sim.add(dampers), sim.add(friction), sim.add(stops), sim.add(torque), sim.add(wrench);
+    sim.add_sampled(control, 2e-6);
+    EXPECT_EQ(allocations_in([&] {
+                for (int i = 0; i < 4; ++i) sim.step(1e-6);
+                (void)sim.totals();
+                if (integrator != Integrator::euler) (void)sim.constraint_drift();
+              }),
+              0)
+        << name_of(integrator);
+  }
+  if (model.has_mimics() || nv > 20) return;
+  LinearizedStep step(model, ExplicitMethod::rk4);
+  std::vector<double> A(4 * nv * nv), B(2 * nv * nv), q = c.state.q, v(nv);
+  EXPECT_EQ(allocations_in([&] { step.compute(c.state.q, c.state.v, c.state.tau, 1e-6, A, B, q, v); }), 0);
+}
+
 TEST(Allocation, NoneAfterSetUp) {
   for_each_case([](const Case& c) {
     check<double>(c);
     check<float>(c);
     check_operators(c);
+    check_simulation(c);
   });
 }
 

@@ -1,4 +1,4 @@
-#include "articula/diagonal/diagonalized_motion.hpp"
+#include "articula/simulation/diagonalized_motion.hpp"
 
 #include <gtest/gtest.h>
 
