@@ -1,6 +1,7 @@
 // Lost directions in words.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "articula/task_space/task_space.hpp"
@@ -8,23 +9,15 @@
 namespace articula {
 
 namespace {
-/// An eigenvector's sign is arbitrary: the largest component is shown positive.
-double sign_of(const Vec3<double>& x) {
-  const double big = std::abs(x.x) >= std::abs(x.y) && std::abs(x.x) >= std::abs(x.z) ? x.x
-                     : std::abs(x.y) >= std::abs(x.z)                                 ? x.y
-                                                                                      : x.z;
-  return big < 0 ? -1 : 1;
-}
 std::string direction(const Vec3<double>& x) {
   const double size = std::sqrt(dot(x, x));
   const auto number = [&](double a) { return std::abs(a / size) < 5e-4 ? 0.0 : a / size; };
   return fmt::format("({:.3f}, {:.3f}, {:.3f})", number(x.x), number(x.y), number(x.z));
 }
 /// "moving 'hand' along (..)"; nothing for a motion that is none.
-std::string words_for(const std::string& frame, Spatial<double> x) {
+std::string words_for(const std::string& frame, const Spatial<double>& x) {
   const double turn = std::sqrt(dot(x.w, x.w)), move = std::sqrt(dot(x.v, x.v));
   if (turn < 1e-3 && move < 1e-3) return {};
-  x = x * sign_of(turn < 1e-3 ? x.v : x.w);
   if (turn < 1e-3) return fmt::format("moving '{}' along {}", frame, direction(x.v));
   if (move < 1e-3) return fmt::format("turning '{}' about {}", frame, direction(x.w));
   return fmt::format("turning '{}' about {} while moving it along {}, {:.3g} m/rad", frame, direction(x.w),
@@ -75,7 +68,10 @@ RankReport TaskSpace::rank_report() {
   if (whole) make_readable(directions);
   std::vector<double> y(rows_);
   for (std::size_t i = 0; i < directions.size(); ++i) {
-    const std::vector<double>& d = directions[i];
+    std::vector<double>& d = directions[i];
+    // An eigenvector's sign is arbitrary: the largest component is shown positive.
+    if (*std::max_element(d.begin(), d.end()) < -*std::min_element(d.begin(), d.end()))
+      for (double& x : d) x = -x;
     RankReport::Lost lost{0, solve.lost(static_cast<int>(i)), d, {}};
     times_omega(d, y);
     for (int r = 0; r < rows_; ++r) lost.inverse_inertia += d[r] * y[r];
