@@ -24,7 +24,7 @@ struct SimulateOptions {
   std::string integrator = "rk4", initial, torque = "0", forces, controllers, limits = "check", out = "-",
               plot;
   std::vector<double> tolerance{1e-8};
-  bool damping = false, friction = false, resume = false;
+  bool damping = false, friction = false, resume = false, units = false;
   MonteCarloOptions monte_carlo;
 };
 
@@ -96,7 +96,7 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
     motion.row(row);  // the first row: forces and energies exist at the start
   }
   const bool keep = !o.plot.empty();
-  Journal journal(o.out, columns, earlier ? &*earlier : nullptr);
+  Journal journal(o.out, columns, o.units, earlier ? &*earlier : nullptr);
   Recording kept;
   kept.columns = columns;
   const auto put = [&] {
@@ -206,6 +206,7 @@ Subcommand add_simulate(CLI::App& program) {
   app.add_option("--out", o->out,
                  "CSV, or by its ending .npz or .h5; FILE.part until the run ends (- for stdout)")
       ->type_name("FILE");
+  app.add_flag("--units", o->units, "Begin CSV with a comment line of units (.npz and .h5 always have them)");
   app.add_flag("--resume", o->resume, "Go on from the last row of --out (or of its .part) to the same bits");
   app.add_option("--plot", o->plot, "Also draw joints and energy to this file")->type_name("FILE.svg|png");
   app.add_option("--monte-carlo", o->monte_carlo.runs, "Make this many runs; one summary row each (CSV)")

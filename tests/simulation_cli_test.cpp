@@ -133,6 +133,10 @@ TEST_F(SimulateCommand, WritesTheColumnsOfTheManual) {
   const Recording odd = recording({"double_pendulum", "--duration", "0.025", "--step", "0.01"});
   ASSERT_EQ(odd.size(), 4u);
   EXPECT_EQ(odd.row(3)[0], 0.025);
+  const Recording with_units = recording(pendulum + Words{"--units"});
+  EXPECT_EQ(with_units.columns[3].unit, "rad/s");
+  EXPECT_EQ(with_units.columns.back().unit, "N m");
+  EXPECT_EQ(with_units.size(), 101u);
   const Recording free_base =
       recording({"quadruped", "--base", "free", "--duration", "0.01", "--step", "0.01"});
   EXPECT_EQ(free_base.columns[1].name, "q:root_joint.0");
