@@ -6,6 +6,7 @@
 
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
+#include "cli/scene_source.hpp"
 
 namespace articula::cli {
 
@@ -19,6 +20,7 @@ struct CheckOptions {
 std::string count_of(long n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
 ExitCode run(const CheckOptions& options) {
+  if (is_scene(options.model.source)) return check_scene(options.model.source, options.out);
   const UrdfResult read = read_source(options.model.source);
   const BuildOptions build = options.model.build_options();
   const auto findings = find_problems(read, build.base);

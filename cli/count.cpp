@@ -356,12 +356,12 @@ ExitCode run(const CountOptions& options) {
       put(classical_table());
     }
   }
-  out.write(text);
   if (!options.plot.empty()) {
-    Output picture(options.plot);
+    Output picture(options.plot, "--plot");
     picture.write(plot(model ? &*model : nullptr));
     picture.finish();
   }
+  out.write(text);
   out.finish();
   return done;
 }

@@ -35,15 +35,16 @@ void remove_on_signals(const std::string& path) {
 
 }  // namespace
 
-Output::Output(const std::string& path) : path_(path) {
+Output::Output(const std::string& path, const std::string& option) : path_(path), option_(option) {
   if (path == "-") return;
-  if (path.empty()) throw InputError("--out: the file name is empty; expected a file, or - for stdout");
+  if (path.empty()) throw InputError(option + ": the file name is empty; expected a file, or - for stdout");
   const auto refuse = [&] {
-    throw InputError(fmt::format("--out {}: cannot be written ({})", path, std::strerror(errno)));
+    throw InputError(fmt::format("{} {}: cannot be written ({})", option, path, std::strerror(errno)));
   };
   struct stat existing {};
   const bool exists = stat(path.c_str(), &existing) == 0;
-  if (exists && S_ISDIR(existing.st_mode)) throw InputError(fmt::format("--out {}: is a directory", path));
+  if (exists && S_ISDIR(existing.st_mode))
+    throw InputError(fmt::format("{} {}: is a directory", option, path));
   if (exists && !S_ISREG(existing.st_mode)) {  // a device or a pipe: nothing to rename
     fd_ = open(path.c_str(), O_WRONLY);
     if (fd_ < 0) refuse();
@@ -78,7 +79,7 @@ void Output::write(std::string_view text) {
     if (n < 0 && errno == EINTR) continue;
     if (n < 0)
       throw ComputationError(fmt::format("{} cannot be written ({})",
-                                         fd_ == 1 ? "standard output" : "--out " + path_,
+                                         fd_ == 1 ? "standard output" : option_ + " " + path_,
                                          std::strerror(errno)));
     text.remove_prefix(static_cast<std::size_t>(n));
   }
@@ -88,7 +89,7 @@ void Output::finish() {
   if (fd_ <= 1) return;
   const int fd = std::exchange(fd_, -1);
   if (close(fd) != 0 || (!temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0))
-    throw ComputationError(fmt::format("--out {} cannot be written ({})", path_, std::strerror(errno)));
+    throw ComputationError(fmt::format("{} {} cannot be written ({})", option_, path_, std::strerror(errno)));
   temporary_.clear();
   doomed_file[0] = 0;
 }

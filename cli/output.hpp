@@ -19,7 +19,8 @@ using Json = nlohmann::ordered_json;
 class Output {
  public:
   /// "-": stdout. Throws InputError at once if the file cannot be made.
-  explicit Output(const std::string& path);
+  /// `option` names the file in messages.
+  explicit Output(const std::string& path, const std::string& option = "--out");
   ~Output();
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -29,7 +30,7 @@ class Output {
   void finish();
 
  private:
-  std::string path_, temporary_;
+  std::string path_, option_, temporary_;
   int fd_ = 1;
 };
 

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 #include <memory>
 
+#include "articula/report/recording_report.hpp"
 #include "cli/input.hpp"
 #include "cli/journal.hpp"
 #include "cli/model_source.hpp"
@@ -22,7 +24,7 @@ struct SimulateOptions {
   ModelOptions model;
   double duration = 0, step = 1e-3, every = 0;
   std::string integrator = "rk4", initial, torque = "0", forces, controllers, limits = "check", out = "-",
-              plot;
+              plot, report;
   std::vector<double> tolerance{1e-8};
   bool damping = false, friction = false, resume = false, units = false;
   MonteCarloOptions monte_carlo;
@@ -70,8 +72,12 @@ Schedule schedule(const SimulateOptions& o, bool adaptive) {
   return {{step, duration}, o.every > 0 ? std::lround(ratio) : 1};
 }
 
+/// How a recording of what moves becomes a page.
+using MakeReport = std::function<Report(const Recording&)>;
+
 /// Everything that moves goes through here: rows to the journal, progress, Ctrl-C, resuming.
-ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& when) {
+ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& when,
+                    const MakeReport& make_report) {
   const auto& columns = motion.columns();
   std::vector<double> row(columns.size());
   std::optional<Recording> earlier;
@@ -95,7 +101,7 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
   } else {
     motion.row(row);  // the first row: forces and energies exist at the start
   }
-  const bool keep = !o.plot.empty();
+  const bool keep = !o.plot.empty() || !o.report.empty();
   Journal journal(o.out, columns, o.units, earlier ? &*earlier : nullptr);
   Recording kept;
   kept.columns = columns;
@@ -126,10 +132,18 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
   }
   const auto about = motion.about();
   if (keep) {
+    kept.about = about;
     const Recording recording = journal.is_file() ? journal.recording(about) : kept;
-    Output picture_file(o.plot);
-    picture_file.write(picture(recording, picture_format(o.plot)));
-    picture_file.finish();
+    if (!o.plot.empty()) {
+      Output picture_file(o.plot);
+      picture_file.write(picture(recording, picture_format(o.plot)));
+      picture_file.finish();
+    }
+    if (!o.report.empty()) {
+      Output page(o.report);
+      page.write(report_html(make_report(recording)));
+      page.finish();
+    }
   }
   journal.finish(about);
   if (!stopped) return done;
@@ -139,7 +153,8 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
 }
 
 ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOptions& o, const Grid& grid) {
-  if (o.resume || !o.plot.empty()) throw InputError("--monte-carlo goes with neither --resume nor --plot");
+  if (o.resume || !o.plot.empty() || !o.report.empty())
+    throw InputError("--monte-carlo goes with none of --resume, --plot and --report");
   if (o.out != "-" && format_of(o.out) != FileFormat::csv)
     throw InputError(fmt::format("--monte-carlo writes CSV; --out {} has another ending", o.out));
   Output out(o.out);
@@ -153,15 +168,30 @@ ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOpti
   return asked_to_stop() || failed == o.monte_carlo.runs ? impossible : done;
 }
 
+/// Before the run, for it may be long.
+void check_report(const SimulateOptions& o) {
+  if (o.report.empty()) return;
+  if (!has_page()) report_html({});  // says why
+  if (o.report == "-" && o.out == "-")
+    throw InputError("--report -: stdout has the rows; give --out FILE too");
+  if (o.report == o.out) throw InputError("--report and --out name the same file");
+}
+
 ExitCode run(const SimulateOptions& o) {
   if (!o.plot.empty()) picture_format(o.plot);
+  check_report(o);
   const Model model = load_model(o.model);
   const TreeSetup setup = read_setup(o, model);
   const Schedule when = schedule(o, is_adaptive(setup.integrator));
   if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when.grid);
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
   TreeMotion motion(model, setup);
-  return run_motion(motion, o, when);
+  return run_motion(motion, o, when, [&](const Recording& recording) {
+    const UrdfVisuals visuals = load_visuals(o.model.source);
+    Report report = report_of(recording, model, visuals.links);
+    for (const auto& finding : visuals.findings) report.notes.push_back(finding.message);
+    return report;
+  });
 }
 
 }  // namespace
@@ -209,6 +239,8 @@ Subcommand add_simulate(CLI::App& program) {
   app.add_flag("--units", o->units, "Begin CSV with a comment line of units (.npz and .h5 always have them)");
   app.add_flag("--resume", o->resume, "Go on from the last row of --out (or of its .part) to the same bits");
   app.add_option("--plot", o->plot, "Also draw joints and energy to this file")->type_name("FILE.svg|png");
+  app.add_option("--report", o->report, "Also make a page for the browser: plots and the moving mechanism")
+      ->type_name("FILE.html");
   app.add_option("--monte-carlo", o->monte_carlo.runs, "Make this many runs; one summary row each (CSV)")
       ->check(CLI::Range(1, 100'000'000))
       ->type_name("N");
@@ -232,7 +264,8 @@ Subcommand add_simulate(CLI::App& program) {
       "1.1]}}}\n\n"
       "Examples:\n"
       "  articula simulate double_pendulum --duration 2 --step 0.01\n"
-      "  articula simulate quadruped --base free --duration 1 --integrator variational --every 0.1\n");
+      "  articula simulate quadruped --base free --duration 1 --integrator variational --every 0.1\n"
+      "  articula simulate double_pendulum --duration 10 --every 0.01 --out run.csv --report run.html\n");
   return {&app, [o] { return run(*o); }};
 }
 

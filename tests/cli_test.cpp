@@ -5,14 +5,9 @@
 
 #ifdef ARTICULA_PROGRAM
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <vector>
 
@@ -22,82 +17,18 @@
 #include "articula/dynamics/mass_matrix.hpp"
 #include "articula/model/chain.hpp"
 #include "articula/model/configuration.hpp"
+#include "tests/support/command_line.hpp"
 
 namespace articula {
 namespace {
 
-namespace fs = std::filesystem;
-using Json = nlohmann::ordered_json;
-using Words = std::vector<std::string>;
+namespace fs = testing::fs;
+using testing::Json;
+using testing::Ran;
+using testing::Words;
 
-struct Ran {
-  int code;
-  std::string out, err;
-};
-
-class CommandLine : public ::testing::Test {
+class CommandLine : public testing::CommandLine {
  protected:
-  void SetUp() override {
-    const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ =
-        fs::path(::testing::TempDir()) / ("articula_cli_" + std::to_string(getpid()) + "_" + test->name());
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string write(const std::string& name, const std::string& content) const {
-    std::ofstream(path(name), std::ios::binary) << content;
-    return path(name);
-  }
-  static std::string content(const std::string& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  static std::string quoted(const std::string& word) {
-    std::string out = "'";
-    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-  }
-  /// A shell line, with stdin from a text.
-  Ran shell(const std::string& line, const std::string& input = "") const {
-    const std::string in = write(".in", input);
-    const int status = std::system(("cd " + quoted(folder_.string()) + " && { " + line + "; } <" +
-                                    quoted(in) + " >" + quoted(path(".out")) + " 2>" + quoted(path(".err")))
-                                       .c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(path(".out")), content(path(".err"))};
-  }
-  Ran run(const Words& words, const std::string& input = "") const {
-    std::string line = quoted(ARTICULA_PROGRAM);
-    for (const auto& word : words) line += " " + quoted(word);
-    return shell(line, input);
-  }
-  /// The JSON of a run that must succeed without a word on stderr.
-  Json json(const Words& words, const std::string& input = "") const {
-    const Ran ran = run(words, input);
-    EXPECT_EQ(ran.code, 0) << ran.err;
-    EXPECT_EQ(ran.err, "");
-    return Json::parse(ran.out, nullptr, false);
-  }
-  Json result(const Words& words, const std::string& input) const {
-    const Json all = json(words, input);
-    EXPECT_EQ(all["results"].size(), 1u);
-    return all["results"][0];
-  }
-  /// Fails with this exit code, nothing on stdout, and one line on stderr that has all of the words.
-  void expect_failure(int code, const Words& words, const std::string& input, const Words& said) const {
-    const Ran ran = run(words, input);
-    std::string line;
-    for (const auto& word : words) line += word + " ";
-    EXPECT_EQ(ran.code, code) << line << "< " << input << "\n" << ran.err;
-    EXPECT_EQ(ran.out, "") << line;
-    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << line << ran.err;
-    EXPECT_EQ(ran.err.rfind("articula: ", 0), 0u) << ran.err;
-    for (const auto& word : said)
-      EXPECT_NE(ran.err.find(word), std::string::npos)
-          << line << "\nexpected '" << word << "' in: " << ran.err;
-  }
-
   /// A pendulum about y: 2 kg, 0.5 m below the pivot, and a tip 1 m below it.
   std::string pendulum() const {
     return write("pendulum.urdf", R"(<robot name="pendulum">
@@ -117,8 +48,6 @@ class CommandLine : public ::testing::Test {
 <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.2" iyz="0" izz="0.25"/></inertial></link></robot>
 )");
   }
-
-  fs::path folder_;
 };
 
 void expect_numbers(const Json& value, const std::vector<double>& expected) {

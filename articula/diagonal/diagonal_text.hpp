@@ -124,9 +124,7 @@ ARTICULA_INLINE S articulate_locally(const Tree<Real<S>>& tree, const DiagonalMe
 template <class S>
 S diagonal_factor(const Tree<Real<S>>& tree, const S* q, const DiagonalMemory<S>& m) {
   const S* const none = nullptr;
-  place_joints(tree, q, m.k.x);
-  move_outward<Upto::positions>(tree, none, none, m.k.x);
-  turn_inertias<false>(tree, m.k.x);
+  move_bodies_and_inertias<Upto::positions, false>(tree, q, none, m.k.x);
   return articulate_locally(tree, m);
 }
 

@@ -36,9 +36,7 @@ void coriolis_matrix(const Tree<Real<S>>& tree, const S* q, const S* v, const Ke
   constexpr int s = stride<S>;
   const long nv = tree.nv;
   const S O(0);
-  place_joints(tree, q, m.x);
-  move_outward<Upto::velocities>(tree, v, static_cast<const S*>(nullptr), m.x);
-  turn_inertias<false>(tree, m.x);
+  move_bodies_and_inertias<Upto::velocities, false>(tree, q, v, m.x);
   for (int k = 1; k < tree.slots(); ++k) {
     const BodyIndex& b = tree.index[k];
     const S* xk = slot(m.x, k, int(body::count));

@@ -25,12 +25,11 @@ struct NamedMemory {
 template <class S>
 S forward_dynamics_fd1(const Tree<Real<S>>& tree, const S* q, const S* v, const S* T, const S* wrenches,
                        const KernelMemory<S>& m, const NamedMemory<S>& n, S* th_dd) {
-  place_joints(tree, q, m.x);
-  move_outward<Upto::accelerations>(tree, v, static_cast<const S*>(nullptr), m.x);  // V, and phi* a: outward
-  newton_euler<true>(tree, m.x);                                                    // M phi* a + b
-  subtract_wrenches(tree, wrenches, m.x);                                           // + B f(0)
-  gather_forces(tree, m, n.T);                                                      // H phi [...]: inward
-  for (int i = 0; i < tree.nv; ++i) n.T[i] = T[i] - n.T[i];                         // (4.17)
+  move_and_load_bodies<true, true>(tree, q, v, static_cast<const S*>(nullptr),
+                                   m.x);                     // V, phi* a and M phi* a + b: outward
+  subtract_wrenches(tree, wrenches, m.x);                    // + B f(0)
+  gather_forces(tree, m, n.T);                               // H phi [...]: inward
+  for (int i = 0; i < tree.nv; ++i) n.T[i] = T[i] - n.T[i];  // (4.17)
   const S smallest =
       articulate<false, true>(tree, m, static_cast<const S*>(nullptr));  // P D K (4.4)-(4.6): inward
   solve_mass_matrix(tree, m, n.T, th_dd);                                // (4.19)-(4.22): in, outward
@@ -61,12 +60,11 @@ S forward_dynamics_fd2(const Tree<Real<S>>& tree, const S* q, const S* v, const 
 template <class S>
 S forward_dynamics_fd3(const Tree<Real<S>>& tree, const S* q, const S* v, const S* T, const S* wrenches,
                        const KernelMemory<S>& m, const NamedMemory<S>&, S* th_dd) {
-  place_joints(tree, q, m.x);
-  move_outward<Upto::accelerations>(tree, v, static_cast<const S*>(nullptr), m.x);  // (5.8): outward
-  newton_euler<true>(tree, m.x);                                                    // M zeta + b
-  subtract_wrenches(tree, wrenches, m.x);                                           // + B f(0)
-  const S smallest = articulate<true, true>(tree, m, T);                            // (5.9), D^-1 e: inward
-  smooth(tree, m, th_dd);                                                           // (5.10): outward
+  move_and_load_bodies<true, true>(tree, q, v, static_cast<const S*>(nullptr),
+                                   m.x);                  // (5.8), M zeta + b: outward
+  subtract_wrenches(tree, wrenches, m.x);                 // + B f(0)
+  const S smallest = articulate<true, true>(tree, m, T);  // (5.9), D^-1 e: inward
+  smooth(tree, m, th_dd);                                 // (5.10): outward
   return smallest;
 }
 
@@ -80,9 +78,7 @@ S forward_dynamics_fd4(const Tree<Real<S>>& tree, const S* q, const S* v, const 
                        const KernelMemory<S>& m, const NamedMemory<S>& n, S* th_dd) {
   constexpr int s = stride<S>;
   const S O(0);
-  place_joints(tree, q, m.x);
-  move_outward<Upto::velocities>(tree, v, static_cast<const S*>(nullptr), m.x);  // (5.13): outward
-  turn_inertias<false>(tree, m.x);
+  move_bodies_and_inertias<Upto::velocities, false>(tree, q, v, m.x);  // (5.13): outward
   bias_terms(tree, v, m.x, n.a, n.b);
   const S smallest = articulate<false, true>(
       tree, m, static_cast<const S*>(nullptr),

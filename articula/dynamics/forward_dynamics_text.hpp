@@ -172,9 +172,7 @@ ARTICULA_INLINE void smooth(const Tree<Real<S>>& tree, const KernelMemory<S>& m,
 template <class S>
 S forward_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau, const S* wrenches,
                    const KernelMemory<S>& m, S* a) {
-  place_joints(tree, q, m.x);
-  move_outward<Upto::accelerations>(tree, v, static_cast<const S*>(nullptr), m.x);
-  newton_euler<true>(tree, m.x);
+  move_and_load_bodies<true, false>(tree, q, v, static_cast<const S*>(nullptr), m.x);
   subtract_wrenches(tree, wrenches, m.x);
   const S smallest = articulate<true, false>(tree, m, tau);
   smooth(tree, m, a);

@@ -35,12 +35,10 @@ ARTICULA_INLINE void gather_forces(const Tree<Real<S>>& tree, const KernelMemory
 template <class S>
 void inverse_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a, const S* wrenches,
                       const KernelMemory<S>& m, S* tau) {
-  place_joints(tree, q, m.x);
-  move_outward<Upto::accelerations>(tree, v, a, m.x);
-  newton_euler<false>(tree, m.x);
+  move_and_load_bodies<false, false>(tree, q, v, a, m.x);
   subtract_wrenches(tree, wrenches, m.x);
   gather_forces(tree, m, tau);
-  if (a)
+  if (a && tree.has_armature)
     for (int i = 0; i < tree.nv; ++i) tau[i] = tau[i] + a[i] * tree.armature[i];
 }
 

@@ -12,11 +12,10 @@ void kinematics(const Tree<Real<S>>& model_tree, const S* q, const S* v, const S
   constexpr int s = stride<S>;
   Tree<Real<S>> tree = model_tree;
   tree.gravity = {0, 0, 0};
-  place_joints(tree, q, m.x);
   if (v)
-    move_outward<Upto::accelerations>(tree, v, a, m.x);
+    move_bodies<Upto::accelerations>(tree, q, v, a, m.x);
   else
-    move_outward<Upto::positions>(tree, v, a, m.x);
+    move_bodies<Upto::positions>(tree, q, v, a, m.x);
   const S O(0);
   const Spatial<S> zero{{O, O, O}, {O, O, O}};
   scatter<1>(zero.w, m.p);
@@ -48,7 +47,7 @@ Totals<S> totals(const Tree<Real<S>>& tree, const KernelMemory<S>& m, bool movin
   const S O(0);
   Totals<S> t{O, O, O, {O, O, O}, {{O, O, O}, {O, O, O}}};
   if (tree.bodies == 0) return t;
-  turn_inertias<false>(tree, m.x);
+  turn_inertias(tree, m.x);
   const auto origin = gather<1, Vec3<S>>(m.p + 3);
   for (int k = 1; k < tree.slots(); ++k) {
     S* const xk = slot(m.x, k, int(body::count));

@@ -10,9 +10,7 @@ namespace articula::ARTICULA_ISA {
 /// Poses, inertias, and the factor; x, K and D stay valid for solve(). Returns the smallest pivot of D.
 template <class S>
 S factor_mass_matrix(const Tree<Real<S>>& tree, const S* q, const KernelMemory<S>& m) {
-  place_joints(tree, q, m.x);
-  move_outward<Upto::positions>(tree, static_cast<const S*>(nullptr), static_cast<const S*>(nullptr), m.x);
-  turn_inertias<false>(tree, m.x);
+  move_bodies_and_inertias<Upto::positions, false>(tree, q, static_cast<const S*>(nullptr), m.x);
   return articulate<false, true>(tree, m, static_cast<const S*>(nullptr));
 }
 

@@ -5,42 +5,28 @@
 #pragma once
 
 #include "articula/dynamics/outward.hpp"
+#include "articula/dynamics/transpose_text.hpp"
 
 namespace articula::ARTICULA_ISA {
 
-/// Composite inertias R(k) and the columns Hs*, X = R Hs*, all about the first origin of each tree.
+/// Composite inertias R(k) about the first origin of each tree: sums over the bodies outboard, left in place.
 template <class S>
-void composite_inertias(const Tree<Real<S>>& tree, const S* q, const KernelMemory<S>& m) {
+ARTICULA_INLINE void sum_inertias(const Tree<Real<S>>& tree, const KernelMemory<S>& m) {
   constexpr int s = stride<S>;
-  place_joints(tree, q, m.x);
-  move_outward<Upto::positions>(tree, static_cast<const S*>(nullptr), static_cast<const S*>(nullptr), m.x);
-  turn_inertias<true>(tree, m.x);
-  const long length = row_length(tree.nv);
   Inertia<S> carried{};
   S* root = m.roots;
   for (int k = tree.bodies; k >= 1; --k) {
     const BodyIndex& b = tree.index[k];
-    const S* xk = slot(m.x, k, int(body::count));
+    S* const xk = slot(m.x, k, int(body::count));
     Inertia<S> R{S(tree.constants_of(k)[block * constant::m]), read<Vec3>(xk + s * body::mp),
                  read<Sym3>(xk + s * body::J)};
     if (b.has_carry) R += carried;
     if (b.has_sides) R += gather<1, Inertia<S>>(m.side + 10 * k);
-    const auto axes = read<Mat3>(xk + s * body::R);
-    const PhiStar<S> to_reference{-read<Vec3>(xk + s * body::o)};
-    visit(
-        b.kind, [&](auto j) __attribute__((always_inline)) {
-          using J = decltype(j);
-          const HingeMap<J, S> H{axes, tree.pitch[k]};
-          for_each_index<J::nv>([&](auto i) __attribute__((always_inline)) {
-            const Spatial<S> h = to_reference * spatial(H.template row<i.value>());
-            const int column = b.v + i.value;
-            const Spatial<S> X = R * h;
-            each_number(
-                h, [&](const S& n, int c) __attribute__((always_inline)) { m.Hs[c * length + column] = n; });
-            each_number(
-                X, [&](const S& n, int c) __attribute__((always_inline)) { m.X[c * length + column] = n; });
-          });
-        });
+    write(xk + s * body::total_m, R.m);
+    if (b.has_carry || b.has_sides) {
+      write(xk + s * body::mp, R.mp);
+      write(xk + s * body::J, R.J);
+    }
     if (b.handover == Handover::carry) {
       carried = R;
     } else if (b.handover == Handover::none) {
@@ -54,56 +40,151 @@ void composite_inertias(const Tree<Real<S>>& tree, const S* q, const KernelMemor
   }
 }
 
-/// row[j] = Hs(i) . X(j) for j = begin .. end - 1 and zero up to nv, a register at a time: up to a register
-/// beyond nv is overwritten, but nothing at or after `limit`.
+/// Hs* = (h, o x h): what turning about h at o gives at the reference point.
 template <class S>
-ARTICULA_INLINE void row_of_products(const S* h, const S* X, int begin, int end, int nv, S* row,
-                                     const S* limit) {
-  constexpr int wide = wide_bodies<S>;
-  const long length = row_length(nv);
-  const auto sum = [&](const auto& at) __attribute__((always_inline)) {
-    return (at(0) * h[0] + at(1) * h[length] + at(2) * h[2 * length]) +
-           (at(3) * h[3 * length] + at(4) * h[4 * length] + at(5) * h[5 * length]);
-  };
-  for (int j = begin; j < nv; j += wide) {
-    const S* const x = X + j;
-    if constexpr (wide == 1) {
-      row[j] = j < end ? sum([&](int c) __attribute__((always_inline)) { return x[c * length]; }) : S(0);
-    } else {
+ARTICULA_INLINE Spatial<S> column_of(const Turn<S>& r, const Vec3<S>& o) {
+  return {r.h, cross(o, r.h)};
+}
+template <class S>
+ARTICULA_INLINE Spatial<S> column_of(const Slide<S>& r, const Vec3<S>&) {
+  return spatial(r);
+}
+template <class S>
+ARTICULA_INLINE Spatial<S> column_of(const Screw<S>& r, const Vec3<S>& o) {
+  return {r.h, r.ph + cross(o, r.h)};
+}
+
+/// The columns Hs* and X = R Hs* of body k's joint.
+template <class S>
+ARTICULA_INLINE void put_columns(const Tree<Real<S>>& tree, int k, const KernelMemory<S>& m) {
+  constexpr int s = stride<S>;
+  const long length = row_length(tree.nv);
+  const BodyIndex& b = tree.index[k];
+  const S* xk = slot(m.x, k, int(body::count));
+  const Inertia<S> R{xk[s * body::total_m], read<Vec3>(xk + s * body::mp), read<Sym3>(xk + s * body::J)};
+  const auto axes = read<Mat3>(xk + s * body::R);
+  const auto o = read<Vec3>(xk + s * body::o);
+  visit(
+      b.kind, [&](auto j) __attribute__((always_inline)) {
+        using J = decltype(j);
+        const HingeMap<J, S> H{axes, tree.pitch[k]};
+        for_each_index<J::nv>([&](auto i) __attribute__((always_inline)) {
+          const Spatial<S> h = column_of(H.template row<i.value>(), o), X = R * h;
+          const int column = b.v + i.value;
+          each_number(
+              h, [&](const S& n, int c) __attribute__((always_inline)) { m.Hs[c * length + column] = n; });
+          each_number(
+              X, [&](const S& n, int c) __attribute__((always_inline)) { m.X[c * length + column] = n; });
+        });
+      });
+}
+
+/// Composite inertias R(k) and the columns Hs*, X = R Hs*, all about the first origin of each tree.
+template <class S>
+void composite_inertias(const Tree<Real<S>>& tree, const S* q, const KernelMemory<S>& m) {
+  constexpr int s = stride<S>, wide = wide_bodies<S>;
+  move_bodies_and_inertias<Upto::positions, true>(tree, q, static_cast<const S*>(nullptr), m.x);
+  sum_inertias(tree, m);
+  if constexpr (wide == 1) {
+    for (int k = 1; k < tree.slots(); ++k) put_columns(tree, k, m);
+  } else {
+    // Blocks of revolute joints, a register of bodies at a time; lanes of other joints are put right after.
+    const long length = row_length(tree.nv);
+    for (int k = 0; k < tree.slots(); k += wide) {
+      if (tree.first_column[k / block] == scattered) continue;
+      const int column = tree.first_column[k / block] + k % block;
+      const S* xk = slot(m.x, k, int(body::count));
       using W = Wide<S>;
-      W products(S(0));
-      if (j < end)
-        products = first_lanes(
-            sum([&](int c) __attribute__((always_inline)) { return W::load(x + c * length); }), end - j);
-      if (row + j + wide <= limit) {
-        products.store(row + j);
-      } else {
-        S lanes[wide];
-        products.store(lanes);
-        for (int c = 0; c < nv - j; ++c) row[j + c] = lanes[c];
-      }
+      const Inertia<W> R{read_wide<One>(xk + s * body::total_m), read_wide<Vec3>(xk + s * body::mp),
+                         read_wide<Sym3>(xk + s * body::J)};
+      const Spatial<W> h = column_of(Turn<W>{column_z(read_wide<Mat3>(xk + s * body::R))},
+                                     read_wide<Vec3>(xk + s * body::o)),
+                       X = R * h;
+      each_number(
+          h, [&](const W& n, int c) __attribute__((always_inline)) { n.store(m.Hs + c * length + column); });
+      each_number(
+          X, [&](const W& n, int c) __attribute__((always_inline)) { n.store(m.X + c * length + column); });
+    }
+    for (int i = 0; i < tree.alone_count; ++i) put_columns(tree, tree.alone[i], m);
+  }
+}
+
+/// out[j] = h . x(j) for j = 0 .. filled - 1, zero up to `length`, four at a time: up to three numbers more
+/// are overwritten if `margin`. Components lie n apart.
+template <bool margin, class S>
+ARTICULA_INLINE void row_of_products(const S* h, const S* x, long n, long filled, long length, S* out) {
+  const S h0 = h[0], h1 = h[n], h2 = h[2 * n], h3 = h[3 * n], h4 = h[4 * n], h5 = h[5 * n];
+  const auto product = [&](auto x0, auto x1, auto x2, auto x3, auto x4, auto x5)
+      __attribute__((always_inline)) {
+    return (x0 * h0 + x1 * h1 + x2 * h2) + (x3 * h3 + x4 * h4 + x5 * h5);
+  };
+  long j = 0;
+  if constexpr (margin && wide_bodies<S> != 1) {
+    using W = Pack<S, 4>;
+    const auto products = [&](const S* x) __attribute__((always_inline)) {
+      return product(W::load(x), W::load(x + n), W::load(x + 2 * n), W::load(x + 3 * n), W::load(x + 4 * n),
+                     W::load(x + 5 * n));
+    };
+    for (; j < filled - 3; j += 4) products(x + j).store(out + j);
+    if (j < filled) {
+      first_lanes(products(x + j), int(filled - j)).store(out + j);
+      j += 4;
+    }
+    for (; j < length; j += 4) W(S(0)).store(out + j);
+  } else {
+    for (; j < length; ++j) {
+      const S* const xj = x + j;
+      out[j] = j < filled ? product(xj[0], xj[n], xj[2 * n], xj[3 * n], xj[4 * n], xj[5 * n]) : S(0);
     }
   }
 }
 
-/// Full symmetric, row-major, full coordinates. Bodies are numbered depth first, so the velocities outboard
-/// of joint k are neighbours: row k of the upper triangle is one run, from k to the end of its subtree, and
-/// zero after it.
+/// Fills the lower triangle from the upper one, in blocks of 4 x 4.
+template <class S>
+ARTICULA_INLINE void mirror(int nv, S* M) {
+  for (int i = 0; i < nv; i += 4) {
+    S* const lower = M + long(i) * nv;
+    const int rows = nv - i < 4 ? nv - i : 4;
+    int j = 0;
+    if constexpr (wide_bodies<S> != 1) {
+      for (; j < i; j += 4) {
+        // Columns beyond nv, in the last block, are read from the rows that follow and not stored.
+        const S* const upper = M + long(j) * nv + i;
+        using W = Pack<S, 4>;
+        W r[4] = {W::load(upper), W::load(upper + nv), W::load(upper + 2 * nv), W::load(upper + 3 * nv)};
+        transpose(r);
+        r[0].store(lower + j);
+        if (rows > 1) r[1].store(lower + nv + j);
+        if (rows > 2) r[2].store(lower + 2 * nv + j);
+        if (rows > 3) r[3].store(lower + 3 * nv + j);
+      }
+    }
+    for (int r = 0; r < rows; ++r)
+      for (int c = j; c < i + r; ++c) lower[long(r) * nv + c] = M[long(c) * nv + i + r];
+  }
+}
+
+/// The upper triangle. Bodies are numbered depth first, so the velocities outboard of joint k are neighbours:
+/// row k is one run, from k to the end of its subtree, and zero after it.
+template <class S>
+ARTICULA_INLINE void upper_rows(const Tree<Real<S>>& tree, const KernelMemory<S>& m, long n, S* M) {
+  const long nv = tree.nv, last = nv < 4 ? 0 : nv - 1;  // what follows the last row is not ours
+  for (long i = 0; i < last; ++i)
+    row_of_products<true>(m.Hs + i, m.X + i, n, tree.v_end[i] - i, nv - i, M + i * nv + i);
+  for (long i = last; i < nv; ++i)
+    row_of_products<false>(m.Hs + i, m.X + i, n, tree.v_end[i] - i, nv - i, M + i * nv + i);
+  for (long i = 0; i < nv; ++i) M[i * nv + i] = M[i * nv + i] + tree.armature[i];
+}
+
+/// Full symmetric, row-major, full coordinates.
 template <class S>
 void mass_matrix(const Tree<Real<S>>& tree, const S* q, const KernelMemory<S>& m, S* M) {
   composite_inertias(tree, q, m);
-  const int nv = tree.nv;
-  for (int k = 1; k < tree.slots(); ++k) {
-    const BodyIndex& b = tree.index[k];
-    const int joint_end = k + 1 < tree.slots() ? tree.index[k + 1].v : nv;
-    for (int i = b.v; i < joint_end; ++i) {
-      S* const row = M + long(i) * nv;
-      row_of_products(m.Hs + i, m.X, i, b.v_end, nv, row, M + long(nv) * nv);
-      row[i] = row[i] + tree.armature[i];
-    }
-  }
-  for (int i = 1; i < nv; ++i)
-    for (int j = 0; j < i; ++j) M[long(i) * nv + j] = M[long(j) * nv + i];
+  if (row_length(tree.nv) == short_row)  // known to the compiler
+    upper_rows(tree, m, short_row, M);
+  else
+    upper_rows(tree, m, row_length(tree.nv), M);
+  mirror(tree.nv, M);
 }
 
 }  // namespace articula::ARTICULA_ISA

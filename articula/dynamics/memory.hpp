@@ -9,7 +9,7 @@ namespace articula {
 /// Components of a slot of KernelMemory::x: the state of one body, world axes, at its joint origin O_k.
 namespace body {
 enum : int {
-  R = 0,         // Mat3: body axes in the world (until move_outward: in the inboard body's axes)
+  R = 0,         // Mat3: body axes in the world (until move_body: in the inboard body's axes)
   l = 9,         // Vec3: from the inboard body's origin to this one's (until then: in its axes)
   w = 12,        // Vec3: angular velocity
   o = w,         // Vec3: in algorithms without velocities, O_k from the first origin of its tree
@@ -18,6 +18,7 @@ enum : int {
   J = 21,        // Sym3: inertia about O_k
   mp = 27,       // Vec3: mass times mass centre
   f = 30,        // Spatial: M alpha + b less external force
+  total_m = f,   // in the mass matrix: mass of everything outboard; mp and J are then of all that too
   count = 36,
 };
 }
@@ -33,15 +34,17 @@ struct KernelMemory {
   S* nu = nullptr;      // 1 a velocity (for the inverse mass matrix: of Wide<S>)
   S* lambda = nullptr;  // 6 a slot (likewise)
   S* roots = nullptr;   // 13 a tree: composite inertia about its first origin, and that origin in the world
-  S* Hs = nullptr;      // 6 rows of row_length(nv): the columns Hs* by component
-  S* X = nullptr;       // 6 rows of row_length(nv): R Hs*
+  S* Hs = nullptr;      // 6 rows of row_length(nv), and a lane before: the columns Hs* by component
+  S* X = nullptr;       // likewise: R Hs*
   S* p = nullptr;       // 3 a slot: O_k in the world
   S* V = nullptr;       // 6 a slot: (w, v) of O_k
   S* alpha = nullptr;   // 6 a slot: d/dt V, gravity not included
 };
 inline constexpr int side_count = 27;
-/// Rows by velocity end with a margin, so that a register can begin at any velocity.
-constexpr long row_length(int nv) { return nv + block; }
+/// Rows by velocity end with a margin, so that a register can begin at any velocity. Most models have one and
+/// the same length of row, for which the kernels' addresses are constants.
+inline constexpr int short_row = 64;
+constexpr long row_length(int nv) { return nv + block <= short_row ? short_row : nv + block; }
 
 /// Sums over all bodies.
 template <class S>

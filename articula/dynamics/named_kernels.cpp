@@ -36,12 +36,10 @@ void sweep(const Tree<S>& tree, const KernelMemory<S>& m, const Sweep<S>& s) {
 
 static void place(const Tree<S>& tree, const S* q, const S* v, const KernelMemory<S>& m, S* a, S* b) {
   const S* const none = nullptr;
-  place_joints(tree, q, m.x);
   if (v)
-    move_outward<Upto::velocities>(tree, v, none, m.x);
+    move_bodies_and_inertias<Upto::velocities, false>(tree, q, v, m.x);
   else
-    move_outward<Upto::positions>(tree, none, none, m.x);
-  turn_inertias<false>(tree, m.x);
+    move_bodies_and_inertias<Upto::positions, false>(tree, q, none, m.x);
   if (v) bias_terms(tree, v, m.x, a, b);
 }
 

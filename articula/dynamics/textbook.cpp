@@ -76,8 +76,9 @@ std::vector<Link> links_of(const Model& model, const std::vector<double>& q) {
     Link link{b.inboard - 1, b.v, 0, {}, Matrix6::Zero(), {}};
     link.G.topLeftCorner<3, 3>() = eigen(full(at_O - minus_tilde_tilde(centre[k].p, mp * 0.5)));
     link.G.bottomRightCorner<3, 3>() = m * Eigen::Matrix3d::Identity();
-    const Pose zero{gather<block, Mat3<double>>(constants(k, constant::E)),
-                    gather<block, Vec3<double>>(constants(k, constant::l))};
+    const Pose zero{
+        turned_about_z(gather<block, Mat3<double>>(constants(k, constant::E)), sincos(tree.offset[k])),
+        gather<block, Vec3<double>>(constants(k, constant::l))};
     const Pose M_i = inverse(centre[b.inboard]) * zero * centre[k];  // M_(i-1,i)     (9.39)
     visit(b.kind, [&](auto j) {
       using J = decltype(j);

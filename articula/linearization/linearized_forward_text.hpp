@@ -22,8 +22,8 @@
 
 #include <type_traits>
 
+#include "articula/dynamics/transpose_text.hpp"
 #include "articula/linearization/linearized_inverse_text.hpp"
-#include "articula/linearization/transpose_text.hpp"
 
 namespace articula::ARTICULA_ISA {
 

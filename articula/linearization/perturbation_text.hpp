@@ -32,9 +32,7 @@ namespace articula::ARTICULA_ISA {
 /// Axes, origins and inertias of all bodies at O_k.
 template <class S>
 ARTICULA_INLINE void place_bodies(const Tree<Real<S>>& tree, const S* q, S* x) {
-  place_joints(tree, q, x);
-  move_outward<Upto::positions>(tree, static_cast<const S*>(nullptr), static_cast<const S*>(nullptr), x);
-  turn_inertias<false>(tree, x);
+  move_bodies_and_inertias<Upto::positions, false>(tree, q, static_cast<const S*>(nullptr), x);
 }
 
 template <class H>
@@ -267,9 +265,7 @@ void perturbed_inverse(const Tree<Real<S>>& tree, const S* q, const S* v, const 
 template <class S>
 S factored_forward(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau, const S* wrenches,
                    const LinearizationMemory<S>& m, S* a) {
-  place_joints(tree, q, m.k.x);
-  move_outward<Upto::accelerations>(tree, v, static_cast<const S*>(nullptr), m.k.x);
-  newton_euler<true>(tree, m.k.x);
+  move_and_load_bodies<true, true>(tree, q, v, static_cast<const S*>(nullptr), m.k.x);
   subtract_wrenches(tree, wrenches, m.k.x);
   const S smallest = articulate<true, true>(
       tree, m.k, tau, [&](int k, const ArticulatedInertia<S>& P) __attribute__((always_inline)) {

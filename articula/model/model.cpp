@@ -19,7 +19,9 @@ struct TreeData {
   std::vector<BodyIndex> index;
   AlignedArray<R> constants;
   std::vector<R> pitch, armature;
-  std::vector<int> angle, special;
+  AlignedArray<R> offset;
+  std::vector<unsigned char> twists;
+  std::vector<int> v_end, angle, special, first_column, alone;
   Tree<R> tree;
 
   void connect() {
@@ -28,9 +30,15 @@ struct TreeData {
     tree.constants = constants.data();
     tree.pitch = pitch.data();
     tree.armature = armature.data();
+    tree.v_end = v_end.data();
     tree.angle = angle.data();
+    tree.offset = offset.data();
+    tree.twists = twists.data();
     tree.special = special.data();
     tree.specials = static_cast<int>(special.size());
+    tree.first_column = first_column.data();
+    tree.alone = alone.data();
+    tree.alone_count = static_cast<int>(alone.size());
   }
 };
 
@@ -40,6 +48,8 @@ struct Hinge {
   Mat3<double> E;  // joint axes at zero in the inboard body's internal axes
   Vec3<double> l;
   double pitch, armature;
+  double offset = 0;  // see Tree
+  Alignment alignment = Alignment::any;
 };
 
 HingeKind hinge_of(JointKind kind) {
@@ -62,6 +72,10 @@ HingeKind hinge_of(JointKind kind) {
 }
 
 bool has_axis(HingeKind kind) { return kind != HingeKind::spherical && kind != HingeKind::free; }
+
+/// Joints whose outboard body's axes may be turned about the joint's axis: nothing of theirs is told along x
+/// or y.
+bool has_free_x(HingeKind kind) { return has_axis(kind) && kind != HingeKind::planar; }
 
 Vec3<double> unit(const Vec3<double>& a) { return a * (1 / std::hypot(a.x, a.y, a.z)); }
 
@@ -133,6 +147,7 @@ struct Model::Data {
   void walk();
   int add_body(const JointSpec* joint, int joint_index, const std::string& name, int inboard,
                const Pose& placement, HingeKind kind, const Vec3<double>& axis);
+  void choose_axes();
   void number_coordinates();
   void name_things();
   template <class R>
@@ -232,6 +247,74 @@ void Model::Data::walk() {
   }
 }
 
+/// Turns the axes of bodies about their joints' axes, so that as many E as can be are turns about x (the
+/// twist of Denavit and Hartenberg); angles are then counted from an offset. Origins stay where they are.
+void Model::Data::choose_axes() {
+  const auto turn_about_z = [](double sine, double cosine) {
+    return Mat3<double>{cosine, -sine, 0, sine, cosine, 0, 0, 0, 1};
+  };
+  constexpr double rounding = 1e-15;  // of E's numbers, made of products of rotations
+  std::vector<int> first_child(bodies.size(), -1);
+  for (std::size_t k = bodies.size(); k-- > 0;)
+    if (bodies[k].inboard >= 0) first_child[bodies[k].inboard] = static_cast<int>(k);
+  std::vector<Mat3<double>> turned_by(bodies.size(), Mat3<double>::identity());  // old axes in the new ones
+  for (std::size_t k = 0; k < bodies.size(); ++k) {
+    Hinge& h = hinges[k];
+    if (bodies[k].inboard >= 0) {
+      h.E = turned_by[bodies[k].inboard] * h.E;
+      h.l = turned_by[bodies[k].inboard] * h.l;
+    }
+    if (!has_free_x(h.kind)) continue;
+    // E = Rz(a) Rx(t) Rz(b): b goes to the offset. sin(t) is taken positive.
+    const double sine = std::hypot(h.E.zx, h.E.zy);
+    if (sine > rounding) {
+      const Mat3<double> b = turn_about_z(h.E.zx / sine, h.E.zy / sine);
+      h.offset = std::atan2(h.E.zx, h.E.zy);
+      h.E = h.E * star(b);
+      h.E.zx = 0;
+      h.E.zy = sine;
+    } else if (h.E.zz > 0) {
+      h.offset = std::atan2(h.E.yx, h.E.xx);
+      h.E = Mat3<double>::identity();
+    } else {
+      h.offset = std::atan2(-h.E.xy, h.E.xx);
+      h.E = {1, 0, 0, 0, -1, 0, 0, 0, -1};
+    }
+    if (std::abs(h.E.xy) < rounding && std::abs(h.E.xz) < rounding && h.E.xx > 0) {  // a = 0
+      h.alignment = Alignment::twist;
+      if (std::abs(h.E.zz) < rounding) {
+        h.E = {1, 0, 0, 0, 0, -1, 0, 1, 0};
+        h.alignment = Alignment::perpendicular;
+      } else if (sine <= rounding && h.E.zz > 0) {
+        h.alignment = Alignment::parallel;
+      } else {
+        h.E.xx = 1;
+        h.E.xy = h.E.xz = h.E.yx = h.E.zx = 0;
+      }
+    }
+    // Our own axes: x along the common normal of this joint's axis and the next one's.
+    if (first_child[k] < 0) continue;
+    const Hinge& next = hinges[first_child[k]];
+    const Vec3<double> z = column_z(next.E);
+    double x = -z.y, y = z.x, length = std::hypot(x, y);
+    if (!has_axis(next.kind)) continue;
+    if (length <= rounding) {  // parallel: from this axis to the next
+      x = next.l.x, y = next.l.y, length = std::hypot(x, y);
+      if (length <= rounding) continue;
+    }
+    const Mat3<double> c = turn_about_z(y / length, x / length);
+    turned_by[k] = star(c);
+    bodies[k].link_axes = star(c) * bodies[k].link_axes;
+    h.offset += std::atan2(y, x);
+  }
+  for (Hinge& h : hinges) {
+    if (h.kind != HingeKind::prismatic) continue;  // it has no angle to count from there
+    h.E = h.E * turn_about_z(std::sin(h.offset), std::cos(h.offset));
+    h.offset = 0;
+    h.alignment = Alignment::any;
+  }
+}
+
 void Model::Data::name_things() {
   for (std::size_t i = 0; i < frames.size(); ++i) frame_names.emplace(frames[i].name, static_cast<int>(i));
   for (std::size_t i = 0; i < joints.size(); ++i) joint_names.emplace(joints[i].name, static_cast<int>(i));
@@ -296,6 +379,8 @@ void Model::Data::fill(TreeData<R>& out) const {
   out.index.assign(slots, {});
   out.constants = AlignedArray<R>(static_cast<std::size_t>(padded) * constant::count);
   out.pitch.assign(padded, 0);
+  out.offset = AlignedArray<R>(padded);
+  out.twists.assign(padded / block, true);
   out.angle.assign(padded, -1);
   out.special.clear();
   out.armature.clear();
@@ -323,6 +408,10 @@ void Model::Data::fill(TreeData<R>& out) const {
       last_child[b.inboard] = slot;
     }
     out.pitch[slot] = static_cast<R>(hinge.pitch);
+    out.offset.data()[slot] = static_cast<R>(hinge.offset);
+    b.alignment = hinge.alignment;
+    if (has_axis(hinge.kind) && hinge.alignment == Alignment::any) out.twists[slot / block] = false;
+    if (hinge.armature != 0) out.tree.has_armature = true;
     visit(hinge.kind, [&](auto j) {
       if (j.angle >= 0) out.angle[slot] = q + j.angle;
       if (j.quaternion || j.slides) out.special.push_back(slot);
@@ -345,11 +434,29 @@ void Model::Data::fill(TreeData<R>& out) const {
   }
   out.tree.nq = q;
   out.tree.nv = v;
+  out.first_column.assign(padded / block, scattered);
+  out.alone.clear();
+  for (int first = 0; first < slots; first += block) {
+    int& column = out.first_column[first / block];
+    bool together = true;
+    for (int slot = std::max(first, 1); slot < std::min(first + block, slots); ++slot) {
+      if (out.index[slot].kind != HingeKind::revolute) continue;
+      const int here = out.index[slot].v - (slot - first);
+      together = together && (column == scattered || column == here);
+      column = here;
+    }
+    if (!together) column = scattered;
+    for (int slot = std::max(first, 1); slot < std::min(first + block, slots); ++slot)
+      if (column == scattered || out.index[slot].kind != HingeKind::revolute) out.alone.push_back(slot);
+  }
   for (int slot = slots - 1; slot >= 1; --slot) {
     BodyIndex& b = out.index[slot];
     b.v_end = std::max(b.v_end, slot + 1 < slots ? out.index[slot + 1].v : v);
     out.index[b.inboard].v_end = std::max(out.index[b.inboard].v_end, b.v_end);
   }
+  out.v_end.clear();
+  for (int slot = 1; slot < slots; ++slot)
+    out.v_end.resize(slot + 1 < slots ? out.index[slot + 1].v : v, out.index[slot].v_end);
 }
 
 void Model::Data::connect() {
@@ -362,6 +469,7 @@ void Model::Data::connect() {
 
 void Model::Data::build() {
   walk();
+  if (options.turn_axes) choose_axes();
   name_things();
   number_coordinates();
   fill(in_double);

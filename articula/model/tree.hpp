@@ -9,7 +9,7 @@ namespace articula {
 /// Components of a slot's constants (Tree::constants), in blocks like the kernels' own numbers.
 namespace constant {
 enum : int {
-  E = 0,        // Mat3: joint axes at zero, in the inboard body's axes
+  E = 0,        // Mat3: joint axes in the inboard body's axes; angles are counted from Tree::offset
   l = 9,        // Vec3: joint origin in the inboard body's axes, from the inboard origin
   mp = 12,      // Vec3: mass times mass centre, body axes, from O_k
   u = 15,       // Vec3 u, Vec3 w: J = lambda Id + u w* + w u*, the inertia about O_k (see Tree)
@@ -30,15 +30,28 @@ enum class Handover : unsigned char {
   add,    // another child: adds to it
 };
 
+/// What is known of E when a model is built. Each body's axes are turned about its joint's axis so that the
+/// axis of its first outboard joint has no x component, and E Rz(q + offset) is then one turn about x and one
+/// about z.
+enum class Alignment : unsigned char {
+  any,
+  twist,          // E = Rx(angle)
+  perpendicular,  // E = Rx(90 degrees)
+  parallel,       // E = Id
+};
+
 struct BodyIndex {
   int inboard;  // slot of the inboard body: 0 is the world
   int q, v;     // first coordinate and velocity (in full coordinates, mimic joints apart)
   HingeKind kind;
   Handover handover;
+  Alignment alignment;
   bool has_carry;  // body k + 1 is a child
   bool has_sides;  // there are further children
   int v_end;       // one past the last velocity outboard of this joint: v .. v_end - 1 are its subtree's
 };
+
+inline constexpr int scattered = -2;  // no velocity: the least is -1, of the world's lane
 
 /// A rigid inertia needs 45 products to be turned into world axes as R J R*. Any J is lambda Id + u w* + w u*
 /// with lambda its middle eigenvalue (its circular sections), which needs 27: R u, R w and their symmetric
@@ -51,9 +64,18 @@ struct Tree {
   const R* constants = nullptr;      // blocks of constant::count components
   const R* pitch = nullptr;          // by slot
   const R* armature = nullptr;       // by velocity
-  const int* angle = nullptr;        // by slot, padded to a block: which q turns it about z, -1: none
-  const int* special = nullptr;      // slots whose joint slides or has a quaternion
+  bool has_armature = false;
+  const int* v_end = nullptr;             // by velocity: BodyIndex::v_end of its joint
+  const int* angle = nullptr;             // by slot, padded to a block: which q turns it about z, -1: none
+  const R* offset = nullptr;              // by slot, padded: added to that angle
+  const unsigned char* twists = nullptr;  // by block: no joint in it has Alignment::any
+  const int* special = nullptr;           // slots whose joint slides or has a quaternion
   int specials = 0;
+  // The mass matrix' columns: by block, the velocity of its first lane where those of its revolute joints
+  // follow lane by lane, else `scattered`; and the slots that such a block does not serve.
+  const int* first_column = nullptr;
+  const int* alone = nullptr;
+  int alone_count = 0;
   Vec3<R> gravity{0, 0, 0};
 
   int slots() const { return bodies + 1; }

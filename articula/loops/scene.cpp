@@ -1,0 +1,218 @@
+#include "articula/loops/scene.hpp"
+
+#include <fmt/format.h>
+
+#include <Eigen/Dense>
+#include <algorithm>
+#include <cmath>
+
+#include "articula/dynamics/kinematics.hpp"
+#include "articula/model/configuration.hpp"
+
+namespace articula {
+
+namespace {
+
+Model build(const SceneSpec& spec) {
+  Assembly assembly;
+  for (const SceneArm& arm : spec.arms) assembly.add(arm.name, arm.spec, arm.base, arm.kind);
+  for (const SceneObject& object : spec.objects) assembly.add_object(object.name, object.mass);
+  return assembly.model(spec.gravity);
+}
+
+Grasp kind_of(SceneGrasp::Kind kind) {
+  switch (kind) {
+    case SceneGrasp::Kind::rigid:
+      return Grasp::rigid;
+    case SceneGrasp::Kind::hinge:
+      return Grasp::hinge;
+    case SceneGrasp::Kind::soft_finger:
+      return Grasp::soft_finger;
+    case SceneGrasp::Kind::point:
+      break;
+  }
+  return Grasp::point;
+}
+
+/// Names of constraints differ: "world", "world 2", ...
+std::string unused(std::vector<std::string>& taken, const std::string& name) {
+  std::string next = name;
+  for (int i = 2; std::find(taken.begin(), taken.end(), next) != taken.end(); ++i)
+    next = fmt::format("{} {}", name, i);
+  taken.push_back(next);
+  return next;
+}
+
+Constraint closing(const SceneLoop& loop, const Attachment& a, const Attachment& b) {
+  if (loop.kind == "weld") return weld(loop.name, a, b);
+  if (loop.kind == "hinge") return hinge(loop.name, a, b);
+  if (loop.kind == "slider") return slider(loop.name, a, b);
+  if (loop.kind == "cylinder") return cylinder(loop.name, a, b);
+  if (loop.kind == "ball") return ball(loop.name, a, b);
+  if (loop.kind == "rod") return rod(loop.name, a, b, loop.length);
+  if (loop.kind == "rolling_ball") return rolling_ball(loop.name, a, b, loop.length);
+  if (loop.kind == "rolling_disc") return rolling_disc(loop.name, a, b, loop.length);
+  Constraint c = weld(loop.name, a, b);
+  for (std::size_t i = 0; i < 6; ++i) c.fixed[i] = loop.fixed.at(i);
+  return c;
+}
+
+}  // namespace
+
+Scene::Scene(const SceneSpec& spec, const SceneOptions& options) : spec_(spec), model_(build(spec)) {
+  q.assign(model_.nq(), 0);
+  v.assign(model_.nv(), 0);
+  tau.assign(model_.nv(), 0);
+  neutral(model_, q);
+  for (const SceneArm& arm : spec.arms) {
+    const Assembly::Range r = Assembly::range(model_, arm.name);
+    arms_.push_back(r);
+    const auto put = [&](const char* what, const std::vector<double>& from, std::vector<double>& to,
+                         int first, int count) {
+      if (from.empty()) return;
+      if (static_cast<int>(from.size()) != count)
+        throw ModelError(fmt::format("{}: \"{}\" of arm '{}' has {} numbers, {} has {}", spec.where, what,
+                                     arm.name, from.size(), arm.source, count));
+      std::copy(from.begin(), from.end(), to.begin() + first);
+    };
+    put("q", arm.q, q, r.q, r.nq);
+    put("v", arm.v, v, r.v, r.nv);
+    put("tau", arm.tau, tau, r.v, r.nv);
+  }
+  for (const SceneObject& object : spec.objects) {
+    const Assembly::Range r = Assembly::range(model_, object.name);
+    objects_.push_back(r);
+    object_frames_.push_back(model_.frame(Assembly::name_of(object.name, "body")));
+    const Quaternion<double> turn = quaternion(object.pose.R);
+    const double pose[] = {turn.x, turn.y, turn.z, turn.w, object.pose.p.x, object.pose.p.y, object.pose.p.z};
+    std::copy(pose, pose + 7, q.begin() + r.q);
+    if (!object.velocity) continue;
+    const Vec3<double> w = star_times(object.pose.R, object.velocity->w),
+                       u = star_times(object.pose.R, object.velocity->v);
+    const double velocity[] = {w.x, w.y, w.z, u.x, u.y, u.z};
+    std::copy(velocity, velocity + 6, v.begin() + r.v);
+  }
+  normalise(model_, q);
+  std::vector<Constraint> constraints;
+  build_constraints(constraints);
+  dynamics_ = std::make_unique<ConstrainedDynamics>(model_, constraints);
+  for (std::size_t i = 0; i < spec.grasps.size(); ++i) constraints[i].fixed.fill(true);
+  rigid_ = std::make_unique<ConstrainedDynamics>(model_, constraints);
+  settle_velocities(options);
+}
+
+void Scene::build_constraints(std::vector<Constraint>& out) const {
+  std::vector<std::string> names;
+  for (const SceneGrasp& g : spec_.grasps) {
+    const int object = model_.frame(Assembly::name_of(g.object, "body"));
+    int tip = -1;
+    for (const SceneArm& arm : spec_.arms)
+      if (arm.name == g.arm) tip = model_.frame(Assembly::name_of(arm.name, arm.tip));
+    Constraint c = grasp(unused(names, g.name), kind_of(g.kind), tip, object, g.axis);
+    if (g.position) c.a.placement.p = *g.position;
+    if (g.limits) {
+      // Given in tip axes; a's axes may be turned.
+      c.limits = ContactLimits{g.limits->friction, g.limits->torsional_radius,
+                               star_times(c.a.placement.R, g.limits->normal)};
+    }
+    attach(model_, c, q);
+    out.push_back(c);
+  }
+  for (const SceneLoop& loop : spec_.loops) {
+    SceneLoop named = loop;
+    named.name = unused(names, loop.name);
+    if (loop.kind == "coupler") {
+      std::vector<Constraint::Term> terms;
+      for (const SceneLoop::Term& term : loop.terms)
+        terms.push_back({model_.joint(Assembly::name_of(term.part, term.joint)), term.coefficient});
+      out.push_back(coupler(named.name, terms, loop.length));
+      continue;
+    }
+    const auto end = [&](const SceneLoop::End& e) {
+      return Attachment{e.part == "world" ? -1 : model_.frame(Assembly::name_of(e.part, e.link)),
+                        e.placement};
+    };
+    out.push_back(closing(named, end(loop.a), end(loop.b)));
+  }
+}
+
+/// Objects without a velocity take the one that fits the arms best (V_C = (A*A)^-1 A* V(0), JPL88 Part II).
+void Scene::settle_velocities(const SceneOptions& options) {
+  const int rows = dynamics_->rows();
+  std::vector<double> errors(rows);
+  dynamics_->position_errors(q, errors);
+  const auto worst_of = [&](const std::vector<double>& x) {
+    std::size_t worst = 0;
+    for (std::size_t i = 1; i < x.size(); ++i)
+      if (std::abs(x[i]) > std::abs(x[worst])) worst = i;
+    std::size_t c = 0;
+    while (c + 1 < constraints().size() &&
+           dynamics_->row_of(static_cast<int>(c) + 1) <= static_cast<int>(worst))
+      ++c;
+    return std::pair(x.empty() ? 0.0 : std::abs(x[worst]), c);
+  };
+  const auto [gap, open] = worst_of(errors);
+  if (gap > options.tolerance && !options.project)
+    throw ModelError(fmt::format(
+        "{}: loop '{}' is not closed: it is off by {:.3g} at the given q (limit {:g}); --project closes it",
+        spec_.where, constraints()[open].name, gap, options.tolerance));
+  if (gap > 0 && options.project) {
+    const Projection p = dynamics_->project(q, v);
+    if (!p.converged)
+      throw SingularError(fmt::format(
+          "{}: loop '{}' cannot be closed from the given q: off by {:.3g} after {} steps", spec_.where,
+          constraints()[std::max(0, p.after.worst_position)].name, p.after.position, p.steps));
+  }
+  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+  RowMajor J(rows, model_.nv());
+  dynamics_->jacobian(q, {J.data(), static_cast<std::size_t>(J.size())});
+  std::vector<int> unknown;
+  for (std::size_t i = 0; i < objects_.size(); ++i)
+    if (!spec_.objects[i].velocity)
+      for (int c = 0; c < 6; ++c) {
+        unknown.push_back(objects_[i].v + c);
+        v[objects_[i].v + c] = 0;
+      }
+  Eigen::Map<Eigen::VectorXd> all(v.data(), model_.nv());
+  if (!unknown.empty() && rows > 0) {
+    const Eigen::MatrixXd A = J(Eigen::all, unknown);
+    const Eigen::VectorXd x = A.completeOrthogonalDecomposition().solve(-(J * all));
+    for (std::size_t i = 0; i < unknown.size(); ++i) v[unknown[i]] = x[static_cast<Eigen::Index>(i)];
+  }
+  const Eigen::VectorXd off = J * all;
+  const auto [residual, which] = worst_of({off.data(), off.data() + off.size()});
+  if (!(residual > options.tolerance)) return;
+  if (!options.project) {
+    const bool of_arm = which < spec_.grasps.size();
+    throw ModelError(fmt::format(
+        "{}: the velocity of {} '{}' does not fit the others: residual {:.3g} (limit {:g}); --project makes "
+        "it fit",
+        spec_.where, of_arm ? "arm" : "loop", of_arm ? spec_.grasps[which].arm : constraints()[which].name,
+        residual, options.tolerance));
+  }
+  dynamics_->impulse(q, v, v);
+}
+
+std::vector<double> Scene::contact_rates(int grasp, In<double> at, In<double> velocity, In<double> a) const {
+  const Constraint& c = constraints().at(grasp);
+  Kinematics<> k(model_);
+  k.update(at, velocity, a);
+  const bool on_world = c.a.frame < 0;
+  const Mat3<double> R = (on_world ? Mat3<double>::identity() : k.pose(c.a.frame).rotation) * c.a.placement.R;
+  const Vec3<double> zero{0, 0, 0}, w = on_world ? zero : k.velocity(c.a.frame).w,
+                                    alpha = on_world ? zero : k.acceleration(c.a.frame).w;
+  const Vec3<double> rate =
+      star_times(R, k.acceleration(c.b.frame).w - alpha - cross(w, k.velocity(c.b.frame).w - w));
+  std::vector<double> out;
+  for (int i = 0; i < 3; ++i)
+    if (!c.fixed[i]) out.push_back((&rate.x)[i]);
+  return out;
+}
+
+int Scene::omega_rank(In<double> at, In<double> velocity) {
+  std::vector<double> a(model_.nv());
+  rigid_->acceleration(at, velocity, tau, a);
+  return rigid_->rank();
+}
+
+}  // namespace articula

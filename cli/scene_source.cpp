@@ -1,0 +1,222 @@
+#include "cli/scene_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+
+#include "articula/dynamics/kinematics.hpp"
+#include "articula/loops/linearized_constrained.hpp"
+#include "cli/input.hpp"
+#include "cli/model_source.hpp"
+#include "cli/output.hpp"
+
+namespace articula::cli {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The file of a scene, or nothing.
+std::string scene_path(const std::string& source) {
+  std::error_code ignored;
+  if (source.ends_with(".json")) return source;
+  if (fs::is_regular_file(source, ignored)) {  // a scene by any other name begins with a brace
+    char text[256] = {};
+    if (std::FILE* const file = std::fopen(source.c_str(), "rb")) {
+      const std::size_t read = std::fread(text, 1, sizeof(text), file);
+      std::fclose(file);
+      if (looks_like_scene({text, read})) return source;
+    }
+    return "";
+  }
+  if (fs::exists(source, ignored)) return "";
+  for (const char* folder : {ARTICULA_SOURCE_MODELS, ARTICULA_MODELS})
+    if (const fs::path path = fs::path(folder) / (source + ".json"); fs::exists(path, ignored))
+      return path.string();
+  return "";
+}
+
+/// An arm's model: a file beside the scene, or whatever the command line takes.
+ModelSpec arm_model(const std::string& source, const std::string& folder) {
+  const fs::path beside = fs::path(folder) / source;
+  std::error_code ignored;
+  UrdfResult read = read_source(
+      fs::exists(beside, ignored) && !fs::is_directory(beside, ignored) ? beside.string() : source);
+  for (const Finding& f : read.findings)
+    if (f.severity == Finding::Severity::error) throw ModelError(describe(f));
+  return std::move(read.spec);
+}
+
+Json numbers(std::span<const double> x) { return std::vector<double>(x.begin(), x.end()); }
+Json numbers(const Spatial<double>& x) { return Json{x.w.x, x.w.y, x.w.z, x.v.x, x.v.y, x.v.z}; }
+Json matrix(const std::vector<double>& x, std::size_t columns) {
+  Json out = Json::array();
+  for (std::size_t i = 0; columns && i < x.size() / columns; ++i)
+    out.push_back(std::vector<double>(x.begin() + static_cast<long>(i * columns),
+                                      x.begin() + static_cast<long>((i + 1) * columns)));
+  return out;
+}
+
+Json grasp_of(Scene& scene) {
+  ConstrainedDynamics& work = scene.dynamics();
+  const SceneSpec& spec = scene.spec();
+  std::vector<double> a(scene.model().nv());
+  const int rank = scene.omega_rank(scene.q, scene.v);
+  work.acceleration(scene.q, scene.v, scene.tau, a);
+  Json arms = Json::array();
+  for (std::size_t i = 0; i < spec.arms.size(); ++i) {
+    const Assembly::Range r = scene.arm(static_cast<int>(i));
+    Json arm{{"name", spec.arms[i].name}, {"a", numbers(std::span(a).subspan(r.v, r.nv))}};
+    for (std::size_t g = 0; g < spec.grasps.size(); ++g) {
+      if (spec.grasps[g].arm != spec.arms[i].name) continue;
+      arm["force"] = numbers(work.force(static_cast<int>(g)));
+      arm["contact_rates"] = scene.contact_rates(static_cast<int>(g), scene.q, scene.v, a);
+      if (spec.grasps[g].limits) {
+        const ContactState s = work.contact_state(static_cast<int>(g));
+        arm["contact"] = Json{{"normal_force", s.normal_force},
+                              {"tangential_force", s.tangential_force},
+                              {"pulls", s.pulls},
+                              {"slips", s.slips}};
+      }
+    }
+    arms.push_back(arm);
+  }
+  Json result{{"arms", arms}};
+  Kinematics<> k(scene.model());
+  k.update(scene.q, scene.v, a);
+  if (spec.objects.size() == 1) {
+    result["object"] = Json{{"acceleration", numbers(k.acceleration(scene.object_frame(0)))}};
+  } else {
+    for (std::size_t i = 0; i < spec.objects.size(); ++i)
+      result["objects"].push_back(
+          Json{{"name", spec.objects[i].name},
+               {"acceleration", numbers(k.acceleration(scene.object_frame(static_cast<int>(i))))}});
+  }
+  for (std::size_t i = spec.grasps.size(); i < work.constraints().size(); ++i) {
+    const Constraint& c = work.constraints()[i];
+    Json loop{
+        {"name", c.name},
+        {"multipliers", numbers(work.multipliers().subspan(work.row_of(static_cast<int>(i)), c.rows()))}};
+    if (c.kind != Constraint::Kind::coupler) loop["force"] = numbers(work.force(static_cast<int>(i)));
+    result["loops"].push_back(loop);
+  }
+  for (const std::string& line : work.dependences()) result["dependences"].push_back(line);
+  result["rank"] = rank;
+  result["residual"] = work.residual(scene.q, scene.v, a);
+  return result;
+}
+
+Json linearized_of(Scene& scene) {
+  LinearizedConstrained linear(scene.dynamics());
+  ConstrainedDerivatives d;
+  linear.compute(scene.q, scene.v, scene.tau, d);
+  const std::size_t nv = scene.model().nv();
+  return Json{{"a", d.a},
+              {"dq", matrix(d.da_dq, nv)},
+              {"dv", matrix(d.da_dv, nv)},
+              {"dtau", matrix(d.da_dtau, nv)},
+              {"force_dq", matrix(d.df_dq, nv)},
+              {"force_dv", matrix(d.df_dv, nv)},
+              {"force_dtau", matrix(d.df_dtau, nv)}};
+}
+
+bool all_finite(const Json& value) {
+  if (value.is_number_float()) return std::isfinite(value.get<double>());
+  return !value.is_structured() || std::all_of(value.begin(), value.end(), all_finite);
+}
+
+}  // namespace
+
+bool is_scene(const std::string& source) { return !scene_path(source).empty(); }
+
+SceneSpec load_scene(const std::string& source) {
+  const std::string path = scene_path(source);
+  if (path.empty())
+    throw InputError(
+        fmt::format("'{}' is not a scene; expected a JSON file or the name of a shipped scene", source));
+  return parse_scene(read_all(path, path), path, fs::path(path).parent_path().string(), arm_model);
+}
+
+ExitCode evaluate_scene(const std::string& source, const std::vector<std::string>& quantities, bool project,
+                        const std::string& to) {
+  for (const std::string& name : quantities)
+    if (name != "grasp" && name != "grasp_linearized")
+      throw InputError(fmt::format("'{}' is a scene: its quantities are grasp and grasp_linearized, not '{}'",
+                                   source, name));
+  Scene scene(load_scene(source), {.project = project});
+  Output out(to);
+  Json result = Json::object();
+  for (const std::string& name : quantities) {
+    result[name] = name == "grasp" ? grasp_of(scene) : linearized_of(scene);
+    if (!all_finite(result[name]))
+      throw ComputationError(fmt::format("{} is not finite; are the scene's numbers too large?", name));
+  }
+  std::string text = "{\n \"model\": ";
+  append(describe_model(scene.model()), 1, text);
+  text += ",\n \"results\": [\n  ";
+  append(result, 2, text);
+  text += "\n ]\n}\n";
+  out.write(text);
+  out.finish();
+  return done;
+}
+
+ExitCode check_scene(const std::string& source, const std::string& to) {
+  const SceneSpec spec = load_scene(source);
+  Output out(to);
+  std::string text;
+  int problems = 0;
+  const auto say = [&](const std::string& line) {
+    text += line + "\n";
+    ++problems;
+  };
+  for (const SceneArm& arm : spec.arms)
+    for (const Finding& f : find_problems(arm.spec, arm.kind)) {
+      if (f.severity == Finding::Severity::note) continue;
+      say(fmt::format("arm '{}': {}", arm.name, describe(f)));
+    }
+  std::unique_ptr<Scene> scene;
+  try {
+    scene = std::make_unique<Scene>(spec);
+  } catch (const Error& error) {
+    say(error.what());
+  }
+  if (scene) {
+    ConstrainedDynamics& work = scene->dynamics();
+    std::vector<double> a(scene->model().nv());
+    try {
+      work.acceleration(scene->q, scene->v, scene->tau, a);
+      for (const std::string& line : work.dependences()) {
+        // A planar loop closed by a hinge in space: over-determined, but nothing is lost by it.
+        if (line.find("holds by itself") != line.npos)
+          text += fmt::format("{}: note: {}\n", spec.where, line);
+        else
+          say(fmt::format("{}: warning: {}", spec.where, line));
+      }
+      for (std::size_t i = 0; i < work.constraints().size(); ++i) {
+        if (!work.constraints()[i].limits) continue;
+        const ContactState s = work.contact_state(static_cast<int>(i));
+        if (s.pulls)
+          say(fmt::format("{}: warning: contact '{}' would have to pull with {:.4g} N", spec.where,
+                          work.constraints()[i].name, -s.normal_force));
+        else if (s.slips)
+          say(fmt::format("{}: warning: contact '{}' would slip: {:.4g} N along the surface, {:.4g} N on it",
+                          spec.where, work.constraints()[i].name, s.tangential_force, s.normal_force));
+      }
+    } catch (const Error& error) {
+      say(fmt::format("{}: error: {}", spec.where, error.what()));
+    }
+    if (problems == 0)
+      text += fmt::format("{}: sound: {} arms, {} objects, {} freedoms, {} constraint rows\n", source,
+                          spec.arms.size(), spec.objects.size(), scene->model().nv(), work.rows());
+  }
+  if (problems) text += fmt::format("{}: {} finding{}\n", source, problems, problems == 1 ? "" : "s");
+  out.write(text);
+  out.finish();
+  return problems ? impossible : done;
+}
+
+}  // namespace articula::cli

@@ -1,0 +1,195 @@
+// articula eval SCENE grasp and articula check SCENE, by running the program.
+#include <gtest/gtest.h>
+
+#ifdef ARTICULA_PROGRAM
+
+#include <sys/wait.h>
+
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "articula/dynamics/kinematics.hpp"
+#include "articula/files/urdf.hpp"
+#include "articula/loops/closed_chain.hpp"
+#include "articula/loops/scene.hpp"
+#include "tests/support/random_models.hpp"
+
+namespace articula::testing {
+namespace {
+
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+struct Ran {
+  int code;
+  std::string out;
+};
+Ran run(const std::string& arguments, bool errors = false) {
+  const std::string command =
+      "'" ARTICULA_PROGRAM "' " + arguments + (errors ? " 2>&1 >/dev/null" : " 2>/dev/null") + " </dev/null";
+  FILE* pipe = popen(command.c_str(), "r");
+  Ran ran{-1, {}};
+  std::array<char, 4096> chunk;
+  while (pipe && std::fgets(chunk.data(), chunk.size(), pipe)) ran.out += chunk.data();
+  if (pipe) ran.code = WEXITSTATUS(pclose(pipe));
+  return ran;
+}
+
+/// A scene with arms that are shipped, one of each contact kind, in a file.
+struct SceneFile {
+  json scene;
+  fs::path path;
+  SceneFile() {
+    static int count = 0;
+    path = fs::temp_directory_path() /
+           ("articula_scene_" + std::to_string(getpid()) + "_" + std::to_string(count++) + ".json");
+    const char* kinds[] = {"rigid", "hinge", "soft_finger", "point"};
+    for (int i = 0; i < 4; ++i) {
+      const double turn = M_PI / 2 * i;
+      scene["arms"].push_back({{"name", std::string("arm") + kinds[i]},
+                               {"model", "arm7"},
+                               {"base",
+                                {{"position", {-0.6 * std::cos(turn), -0.6 * std::sin(turn), 0}},
+                                 {"quaternion", {0, 0, std::sin(turn / 2), std::cos(turn / 2)}}}},
+                               {"tip", "flange"},
+                               {"q", {0.2, 0.7, -0.1, 1.2, 0.3, -0.6, 0.4}},
+                               {"v", std::vector<double>(7, 0.0)},
+                               {"tau", {1, -2, 0.5, 0.3, 0.1, -0.2, 0.05}}});
+      json g{{"arm", std::string("arm") + kinds[i]}, {"kind", kinds[i]}};
+      if (i == 1) g["axis"] = {0, 0.6, 0.8};
+      if (i == 2) g["normal"] = {0, 0, 1};
+      scene["grasps"].push_back(g);
+    }
+    scene["gravity"] = {0, 0, -9.81};
+    scene["object"] = {{"mass", 2.0},
+                       {"center_of_mass", {0.01, 0.02, 0.03}},
+                       {"inertia", {{0.05, 0.001, 0}, {0.001, 0.04, 0}, {0, 0, 0.03}}},
+                       {"position", {0, 0, 0.8}},
+                       {"quaternion", {0, 0, 0, 1}}};
+  }
+  ~SceneFile() { fs::remove(path); }
+  std::string write() const {
+    std::ofstream(path) << scene.dump();
+    return path.string();
+  }
+};
+
+TEST(SceneCommand, GraspIsThePapersSolution) {
+  SceneFile file;
+  const Ran ran = run("eval " + file.write() + " grasp");
+  ASSERT_EQ(ran.code, 0);
+  const json grasp = json::parse(ran.out)["results"][0]["grasp"];
+  EXPECT_EQ(grasp["rank"], 24);
+  EXPECT_LT(grasp["residual"].get<double>(), 1e-9);
+  // RCCFD1, each arm on its own.
+  std::vector<GraspingArm> arms;
+  const Grasp kinds[] = {Grasp::rigid, Grasp::hinge, Grasp::soft_finger, Grasp::point};
+  std::vector<ArmState> states;
+  const std::vector<double> zero(7), q = file.scene["arms"][0]["q"], tau = file.scene["arms"][0]["tau"];
+  const ModelSpec spec = read_urdf_spec(std::string(ARTICULA_SOURCE_DIR) + "/models/arm7.urdf").spec;
+  for (int i = 0; i < 4; ++i) {
+    Assembly one;
+    const double turn = M_PI / 2 * i;
+    one.add("arm", spec, {rotation_from_rpy(0, 0, turn), {-0.6 * std::cos(turn), -0.6 * std::sin(turn), 0}});
+    arms.push_back({"arm", one.model(), "arm/flange", kinds[i],
+                    i == 1 ? Vec3<double>{0, 0.6, 0.8} : Vec3<double>{0, 0, 1}});
+    states.push_back({q, zero, tau});
+  }
+  ClosedChain chain(arms, {2, {0.01, 0.02, 0.03}, {0.05, 0.04, 0.03, 0.001, 0, 0}});
+  chain.compute(ClosedChain::Algorithm::rccfd1, states, {.pose = {Mat3<double>::identity(), {0, 0, 0.8}}});
+  for (int i = 0; i < 4; ++i) {
+    const json& arm = grasp["arms"][i];
+    EXPECT_EQ(arm["name"], file.scene["arms"][i]["name"]);
+    EXPECT_LT(relative_error(arm["a"].get<std::vector<double>>(), chain.acceleration(i)), 1e-9);
+    const Spatial<double> f = chain.force(i);
+    EXPECT_LT(relative_error(arm["force"].get<std::vector<double>>(), {&f.w.x, 6}), 1e-8);
+    EXPECT_EQ(arm["contact_rates"].size(), static_cast<std::size_t>(i));
+    if (i > 0) {
+      EXPECT_LT(relative_error(arm["contact_rates"].get<std::vector<double>>(), chain.contact_rates(i)),
+                1e-8);
+    }
+  }
+  const Spatial<double> alpha = chain.object_acceleration();
+  EXPECT_LT(relative_error(grasp["object"]["acceleration"].get<std::vector<double>>(), {&alpha.w.x, 6}),
+            1e-9);
+}
+
+TEST(SceneCommand, VelocitiesThatDoNotFit) {
+  SceneFile file;
+  file.scene["arms"][0]["v"] = {0.1, 0.2, 0, 0, 0.3, 0, 0};
+  file.scene["arms"][3]["v"] = {-0.1, 0.5, 0, 0.4, 0, 0, 0};
+  const Ran refused = run("eval " + file.write() + " grasp", true);
+  EXPECT_EQ(refused.code, 2);
+  EXPECT_NE(refused.out.find("does not fit"), std::string::npos) << refused.out;
+  EXPECT_NE(refused.out.find("arm '"), std::string::npos) << refused.out;
+  EXPECT_NE(refused.out.find("residual"), std::string::npos) << refused.out;
+  const Ran projected = run("eval " + file.path.string() + " grasp --project");
+  ASSERT_EQ(projected.code, 0);
+  EXPECT_LT(json::parse(projected.out)["results"][0]["grasp"]["residual"].get<double>(), 1e-8);
+  EXPECT_EQ(run("check " + file.path.string()).code, 1);
+  // One arm that moves takes the object along: its velocity follows.
+  file.scene["arms"].erase(1), file.scene["arms"].erase(1), file.scene["arms"].erase(1);
+  file.scene["grasps"].erase(1), file.scene["grasps"].erase(1), file.scene["grasps"].erase(1);
+  EXPECT_EQ(run("eval " + file.write() + " grasp").code, 0);
+}
+
+TEST(SceneCommand, ErrorsAreOneLineAndExitCodeTwo) {
+  const auto refused = [](const std::function<void(json&)>& change, const char* expected) {
+    SceneFile file;
+    change(file.scene);
+    const std::string path = file.write();
+    for (const char* command : {"eval ", "check "}) {
+      const Ran ran = run(command + path + (command[0] == 'e' ? " grasp" : ""), true);
+      EXPECT_EQ(ran.code, 2) << ran.out;
+      EXPECT_NE(ran.out.find(expected), std::string::npos) << ran.out;
+      EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
+    }
+  };
+  refused([](json& s) { s["grasps"][1]["arm"] = "nobody"; }, "there is no arm 'nobody'");
+  refused([](json& s) { s["object"]["mass"] = 0; }, "/object/mass");
+  refused([](json& s) { s["object"]["inertia"] = {{1, 0, 0}, {0, -1, 0}, {0, 0, 1}}; }, "positive definite");
+  refused([](json& s) { s["object"]["quaternion"] = {0, 0, 0, 2}; }, "quaternion");
+  refused([](json& s) { s["arms"][0]["tip"] = "no_link"; }, "no_link");
+  refused([](json& s) { s["arms"][0]["model"] = "no_such_model"; }, "no_such_model");
+  refused([](json& s) { s["arms"][1]["name"] = s["arms"][0]["name"]; }, "two arms");
+  refused([](json& s) { s["grasps"][0]["kind"] = "glue"; }, "unknown kind 'glue'");
+  refused([](json& s) { s["grasps"][1].erase("axis"); }, "\"axis\" is missing");
+  refused([](json& s) { s["grasps"][1]["axis"] = {0, 0, 0}; }, "no direction");
+  refused([](json& s) { s["surprise"] = 1; }, "unknown key \"surprise\"");
+  refused([](json& s) { s.erase("object"); }, "no \"object\"");
+  refused([](json& s) { s = json::array(); }, "expected an object");
+  // Found when the state is put in.
+  SceneFile file;
+  file.scene["arms"][0]["q"] = {1, 2};
+  const Ran ran = run("eval " + file.write() + " grasp", true);
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_NE(ran.out.find("has 2 numbers"), std::string::npos) << ran.out;
+  EXPECT_EQ(run("eval " + file.path.string() + " mass_matrix", true).code, 2);
+  EXPECT_EQ(run("eval /no/such/scene.json grasp", true).code, 2);
+}
+
+TEST(SceneCommand, ShippedScenes) {
+  for (const char* name : {"four_bar", "slider_crank", "stewart", "gripper", "two_arms"}) {
+    SCOPED_TRACE(name);
+    const Ran ran = run(std::string("eval ") + name + " grasp grasp_linearized");
+    ASSERT_EQ(ran.code, 0);
+    const json result = json::parse(ran.out)["results"][0];
+    EXPECT_LT(result["grasp"]["residual"].get<double>(), 1e-9);
+    EXPECT_EQ(result["grasp_linearized"]["dq"].size(), result["grasp_linearized"]["a"].size());
+    const Ran checked = run(std::string("check ") + name);
+    EXPECT_EQ(checked.code, 0) << checked.out;
+    EXPECT_NE(checked.out.find("sound"), std::string::npos);
+  }
+  // A planar loop in space is over-determined, and says so.
+  EXPECT_NE(run("check four_bar").out.find("'rocker pivot' (translation along z) holds by itself"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace articula::testing
+
+#endif
