@@ -224,7 +224,7 @@ Subcommand add_simulate(CLI::App& program) {
   app.add_option("--forces", o->forces, "JSON with springs, damping, friction, limits, wrenches")
       ->type_name("FILE");
   app.add_option("--controllers", o->controllers,
-                 "JSON with controllers: pd, computed_torque, gravity_compensation")
+                 "JSON with controllers: pd, computed_torque, gravity_compensation, operational_space")
       ->type_name("FILE");
   app.add_flag("--damping", o->damping, "Apply the damping that the model's joints state");
   app.add_flag("--friction", o->friction,
