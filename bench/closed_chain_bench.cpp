@@ -54,6 +54,29 @@ Point measure_arms(int arms, int joints) {
   return {arms, joints, model.nv(), ns, open_ns};
 }
 
+/// Pairs of arms, each pair with an object of its own: Omega has no blocks between them.
+Point measure_pairs(int pairs) {
+  Assembly assembly;
+  for (int i = 0; i < 2 * pairs; ++i) assembly.add(fmt::format("arm{}", i), make_chain(7, i + 1));
+  for (int i = 0; i < pairs; ++i)
+    assembly.add_object(fmt::format("object{}", i), {2, {0, 0, 0.1}, {0.1, 0.12, 0.14, 0, 0, 0}});
+  const Model model = assembly.model();
+  const std::vector<double> q = random(model, 5), v = some(model.nv(), 1), tau = some(model.nv(), 2);
+  std::vector<Constraint> constraints;
+  for (int i = 0; i < 2 * pairs; ++i) {
+    constraints.push_back(grasp(fmt::format("arm{}", i), Grasp::rigid,
+                                model.frame(fmt::format("arm{}/link_7", i)),
+                                model.frame(fmt::format("object{}/body", i / 2))));
+    attach(model, constraints.back(), q);
+  }
+  ConstrainedDynamics work(model, constraints);
+  ForwardDynamics<> open(model);
+  std::vector<double> a(model.nv());
+  const double ns = bench::best_ns([&](long) { work.acceleration(q, v, tau, a); }, 1e-3, 40);
+  const double open_ns = bench::best_ns([&](long) { forward_dynamics(open, q, v, tau, a); }, 1e-3, 40);
+  return {2 * pairs, 7, model.nv(), ns, open_ns};
+}
+
 /// Two panels: microseconds over joints of an arm (two arms), and over the number of arms (seven joints),
 /// log-log.
 std::string plot(const std::vector<Point>& by_joints, const std::vector<Point>& by_arms) {
@@ -135,6 +158,8 @@ int main(int argc, char** argv) {
   std::vector<Point> by_joints, by_arms;
   for (const int joints : {6, 12, 25, 50, 100, 200, 400}) by_joints.push_back(measure_arms(2, joints));
   for (const int arms : {1, 2, 4, 8, 16, 32, 64}) by_arms.push_back(measure_arms(arms, 7));
+  std::vector<Point> by_pairs;
+  for (const int pairs : {1, 2, 4, 8, 16, 32}) by_pairs.push_back(measure_pairs(pairs));
   if (!svg.empty()) std::ofstream(svg) << plot(by_joints, by_arms);
   if (json) {
     nlohmann::json out{{"instruction_set", instruction_set()},
@@ -158,4 +183,8 @@ int main(int argc, char** argv) {
     for (const Point& p : *list)
       fmt::print("{:>3} arms of {:>3} joints, n = {:>4}: {:>9.0f} ns (open {:>8.0f}), {:>6.1f} ns a joint\n",
                  p.arms, p.joints, p.n, p.ns, p.open_ns, p.ns / p.n);
+  for (const Point& p : by_pairs)
+    fmt::print(
+        "{:>3} arms of 7 joints in pairs, n = {:>4}: {:>9.0f} ns (open {:>8.0f}), {:>6.1f} ns a joint\n",
+        p.arms, p.n, p.ns, p.open_ns, p.ns / p.n);
 }

@@ -20,7 +20,7 @@ struct CheckOptions {
 std::string count_of(long n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
 
 ExitCode run(const CheckOptions& options) {
-  if (is_scene(options.model.source)) return check_scene(options.model.source, options.out);
+  if (is_scene(options.model.source)) return check_scene(options.model, options.out);
   const UrdfResult read = read_source(options.model.source);
   const BuildOptions build = options.model.build_options();
   const auto findings = find_problems(read, build.base);

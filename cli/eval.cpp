@@ -481,7 +481,11 @@ Json result_of(const std::vector<const Quantity*>& wanted, Evaluation& at, std::
 
 ExitCode run(const EvalOptions& options) {
   if (is_scene(options.model.source))
-    return evaluate_scene(options.model.source, options.quantities, options.project, options.out);
+    return evaluate_scene(options.model, options.quantities, options.project, options.out);
+  for (const std::string& name : options.quantities)
+    if (name.starts_with("grasp"))
+      throw InputError(
+          fmt::format("{} needs a scene, a JSON file; '{}' is a model", name, options.model.source));
   const auto wanted = chosen(options.quantities);
   if (options.model.source == "-" && options.states == "-")
     throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");

@@ -132,21 +132,25 @@ bool all_finite(const Json& value) {
 
 bool is_scene(const std::string& source) { return !scene_path(source).empty(); }
 
-SceneSpec load_scene(const std::string& source) {
-  const std::string path = scene_path(source);
+SceneSpec load_scene(const ModelOptions& options) {
+  const std::string path = scene_path(options.source);
   if (path.empty())
-    throw InputError(
-        fmt::format("'{}' is not a scene; expected a JSON file or the name of a shipped scene", source));
-  return parse_scene(read_all(path, path), path, fs::path(path).parent_path().string(), arm_model);
+    throw InputError(fmt::format("'{}' is not a scene; expected a JSON file or the name of a shipped scene",
+                                 options.source));
+  if (options.base != ModelOptions{}.base)
+    throw InputError("--base is not for scenes: \"base\": {\"free\": true} in the file says it for each arm");
+  SceneSpec spec = parse_scene(read_all(path, path), path, fs::path(path).parent_path().string(), arm_model);
+  if (options.gravity != ModelOptions{}.gravity) spec.gravity = options.build_options().gravity;
+  return spec;
 }
 
-ExitCode evaluate_scene(const std::string& source, const std::vector<std::string>& quantities, bool project,
+ExitCode evaluate_scene(const ModelOptions& model, const std::vector<std::string>& quantities, bool project,
                         const std::string& to) {
   for (const std::string& name : quantities)
     if (name != "grasp" && name != "grasp_linearized")
       throw InputError(fmt::format("'{}' is a scene: its quantities are grasp and grasp_linearized, not '{}'",
-                                   source, name));
-  Scene scene(load_scene(source), {.project = project});
+                                   model.source, name));
+  Scene scene(load_scene(model), {.project = project});
   Output out(to);
   Json result = Json::object();
   for (const std::string& name : quantities) {
@@ -164,8 +168,8 @@ ExitCode evaluate_scene(const std::string& source, const std::vector<std::string
   return done;
 }
 
-ExitCode check_scene(const std::string& source, const std::string& to) {
-  const SceneSpec spec = load_scene(source);
+ExitCode check_scene(const ModelOptions& model, const std::string& to) {
+  const SceneSpec spec = load_scene(model);
   Output out(to);
   std::string text;
   int problems = 0;
@@ -210,10 +214,11 @@ ExitCode check_scene(const std::string& source, const std::string& to) {
       say(fmt::format("{}: error: {}", spec.where, error.what()));
     }
     if (problems == 0)
-      text += fmt::format("{}: sound: {} arms, {} objects, {} freedoms, {} constraint rows\n", source,
+      text += fmt::format("{}: sound: {} arms, {} objects, {} freedoms, {} constraint rows\n", model.source,
                           spec.arms.size(), spec.objects.size(), scene->model().nv(), work.rows());
   }
-  if (problems) text += fmt::format("{}: {} finding{}\n", source, problems, problems == 1 ? "" : "s");
+  if (problems)
+    text += fmt::format("{}: {} finding{}\n", model.source, problems, problems == 1 ? "" : "s");
   out.write(text);
   out.finish();
   return problems ? impossible : done;

@@ -13,6 +13,8 @@
 #include "cli/output.hpp"
 #include "cli/plot.hpp"
 #include "cli/progress.hpp"
+#include "cli/scene_motion.hpp"
+#include "cli/scene_source.hpp"
 #include "cli/states.hpp"
 #include "cli/tree_motion.hpp"
 
@@ -26,7 +28,7 @@ struct SimulateOptions {
   std::string integrator = "rk4", initial, torque = "0", forces, controllers, limits = "check", out = "-",
               plot, report;
   std::vector<double> tolerance{1e-8};
-  bool damping = false, friction = false, resume = false, units = false;
+  bool damping = false, friction = false, resume = false, units = false, project = false;
   MonteCarloOptions monte_carlo;
 };
 
@@ -177,9 +179,29 @@ void check_report(const SimulateOptions& o) {
   if (o.report == o.out) throw InputError("--report and --out name the same file");
 }
 
+/// Arms, objects and the constraints between them; its state and joint forces are in the scene.
+ExitCode run_scene(const SimulateOptions& o) {
+  if (!o.initial.empty() || !o.forces.empty() || !o.controllers.empty() || o.monte_carlo.runs > 0 ||
+      o.damping || o.friction || (o.limits != "check" && o.limits != "ignore"))
+    throw InputError(
+        "a scene goes with --duration, --step, --every, --integrator, --tolerance, --torque, --project, "
+        "--out, "
+        "--resume, --plot and --report; its state is in the file");
+  Scene scene(load_scene(o.model), {.project = o.project});
+  const Integrator integrator = integrator_named(o.integrator);
+  std::optional<Table> torque;
+  if (o.torque != "0") torque = read_torques(o.torque, scene.model());
+  SceneMotion motion(scene, integrator,
+                     {positive("--tolerance", o.tolerance[0]), positive("--tolerance", o.tolerance.back())},
+                     std::move(torque));
+  return run_motion(motion, o, schedule(o, is_adaptive(integrator)),
+                    [&](const Recording& recording) { return report_of(recording, scene.model(), {}); });
+}
+
 ExitCode run(const SimulateOptions& o) {
   if (!o.plot.empty()) picture_format(o.plot);
   check_report(o);
+  if (is_scene(o.model.source)) return run_scene(o);
   const Model model = load_model(o.model);
   const TreeSetup setup = read_setup(o, model);
   const Schedule when = schedule(o, is_adaptive(setup.integrator));
@@ -226,6 +248,7 @@ Subcommand add_simulate(CLI::App& program) {
   app.add_option("--controllers", o->controllers,
                  "JSON with controllers: pd, computed_torque, gravity_compensation, operational_space")
       ->type_name("FILE");
+  app.add_flag("--project", o->project, "Scenes: make velocities fit, and close loops, that do not");
   app.add_flag("--damping", o->damping, "Apply the damping that the model's joints state");
   app.add_flag("--friction", o->friction,
                "Apply the dry friction that the model's joints state, regularised");
@@ -264,6 +287,7 @@ Subcommand add_simulate(CLI::App& program) {
       "1.1]}}}\n\n"
       "Examples:\n"
       "  articula simulate double_pendulum --duration 2 --step 0.01\n"
+      "  articula simulate four_bar --duration 2 --every 0.1\n"
       "  articula simulate quadruped --base free --duration 1 --integrator variational --every 0.1\n"
       "  articula simulate double_pendulum --duration 10 --every 0.01 --out run.csv --report run.html\n");
   return {&app, [o] { return run(*o); }};

@@ -103,9 +103,8 @@ class Section {
   std::string where_;
 };
 
-bool belongs_to_free_base(const Model& model, const Joint& joint) {
-  return model.base() == Base::free && joint.kind == JointKind::free && &joint == &model.joints()[0];
-}
+/// Floating bases and loose objects have no motor.
+bool has_no_motor(const Joint& joint) { return joint.kind == JointKind::free; }
 
 // --- controllers by name
 // ------------------------------------------------------------------------------------------
@@ -203,7 +202,7 @@ Table read_torques(const std::string& path, const Model& model) {
       const int v = joint.v_index + i;
       for (const std::string& name : {columns[v].name, columns[v].name.substr(4)})
         if (const int c = file.find(name); c > 0 && from[v] < 0) from[v] = c, used[c] = 1;
-      if (from[v] < 0 && !belongs_to_free_base(model, joint))
+      if (from[v] < 0 && !has_no_motor(joint))
         throw InputError(fmt::format(
             "--torque {}: column '{}' is missing (a joint without torque needs a column of zeros)", path,
             columns[v].name));

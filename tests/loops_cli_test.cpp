@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 
 #include "articula/dynamics/kinematics.hpp"
@@ -187,6 +188,47 @@ TEST(SceneCommand, ShippedScenes) {
   // A planar loop in space is over-determined, and says so.
   EXPECT_NE(run("check four_bar").out.find("'rocker pivot' (translation along z) holds by itself"),
             std::string::npos);
+}
+
+std::vector<std::vector<double>> rows_of(const std::string& csv, std::vector<std::string>& names) {
+  std::vector<std::vector<double>> out;
+  std::istringstream lines(csv);
+  for (std::string line; std::getline(lines, line);) {
+    std::vector<std::string> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+    if (names.empty()) {
+      names = cells;
+      continue;
+    }
+    out.emplace_back();
+    for (const auto& cell : cells) out.back().push_back(std::stod(cell));
+  }
+  return out;
+}
+
+TEST(SceneCommand, SimulationHoldsConstraintsAndEnergy) {
+  for (const char* name : {"four_bar", "two_arms"}) {
+    SCOPED_TRACE(name);
+    const Ran ran = run(std::string("simulate ") + name + " --duration 1 --step 0.001 --every 0.1");
+    ASSERT_EQ(ran.code, 0);
+    std::vector<std::string> names;
+    const auto rows = rows_of(ran.out, names);
+    ASSERT_EQ(rows.size(), 11u);
+    const auto column = [&](const std::string& wanted) {
+      return std::find(names.begin(), names.end(), wanted) - names.begin();
+    };
+    ASSERT_LT(column("constraint_drift"), static_cast<long>(names.size()));
+    double most = 0;
+    for (const auto& row : rows) {
+      most = std::max(most, row[column("kinetic_energy")]);
+      EXPECT_LT(row[column("constraint_drift")], 1e-10);
+      EXPECT_LT(row[column("velocity_drift")], 1e-8);
+    }
+    for (const auto& row : rows) EXPECT_LT(std::abs(row[column("energy_change")]), 1e-6 * most);
+  }
+  EXPECT_EQ(run("simulate four_bar --duration 1 --integrator variational", true).code, 2);
+  EXPECT_EQ(run("simulate four_bar --duration 1 --damping", true).code, 2);
 }
 
 }  // namespace

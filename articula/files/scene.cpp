@@ -305,7 +305,7 @@ SceneSpec parse_scene(std::string_view text, const std::string& name, const std:
   Json json;
   try {
     json = Json::parse(text);
-  } catch (const Json::parse_error& error) {
+  } catch (const Json::exception& error) {  // syntax; a number beyond all bounds
     throw ModelError(fmt::format("{}: not JSON: {}", name, error.what()));
   }
   const At at{name, json, ""};

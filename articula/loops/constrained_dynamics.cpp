@@ -372,7 +372,9 @@ void ConstrainedDynamics::acceleration(In<double> q, In<double> v, In<double> ta
   k.correct(tree(), m_, loop_, lambda_, full);
   take_own(full, a);
   spread(lambda_, multipliers_);
-  if (!std::isfinite(a.empty() ? 0.0 : a[a.size() - 1]))
+  double zero = 0;
+  for (const double x : a) zero += 0 * x;
+  if (zero != 0)  // not a number
     throw SingularError(
         "constrained_dynamics: the arguments are not finite numbers, or a rod's ends or a disc's axis leave "
         "no direction");

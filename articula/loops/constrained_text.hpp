@@ -328,9 +328,7 @@ static void row_velocities(const KernelMemory<double>& m, const LoopMemory& loop
 /// Forward dynamics of the open chain up to D^-1 e, with the factor kept.
 static double start(const Tree<double>& tree, const double* q, const double* v, const double* tau,
                     const double* wrenches, const KernelMemory<double>& m, bool motion) {
-  place_joints(tree, q, m.x);
-  move_outward<Upto::accelerations>(tree, v, static_cast<const double*>(nullptr), m.x);
-  newton_euler<true>(tree, m.x);
+  move_and_load_bodies<true, true>(tree, q, v, static_cast<const double*>(nullptr), m.x);
   subtract_wrenches(tree, wrenches, m.x);
   if (motion) positions_and_velocities(tree, v, m);
   return articulate<true, true>(tree, m, tau);

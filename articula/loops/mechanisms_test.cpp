@@ -9,6 +9,7 @@
 #include "articula/files/urdf.hpp"
 #include "articula/loops/scene.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/simulation/fixed_step.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/dense_constraints.hpp"
 #include "tests/support/differences.hpp"
@@ -272,32 +273,21 @@ TEST(Mechanisms, DiscRollsSteadilyInACircle) {
 
 // --- in time
 // -----------------------------------------------------------------------------------------------------------------
-/// Classical Runge-Kutta on the manifold's tangent, then projection.
+/// Runge-Kutta steps with projection after each.
 void simulate(ConstrainedDynamics& work, std::vector<double>& q, std::vector<double>& v, double h, int steps,
               const std::function<void(int)>& each) {
-  const Model& model = work.model();
-  const std::size_t n = model.nv();
-  std::vector<double> tau(n), k[4], u[4], d(n), x(q.size()), w(n);
-  for (auto& y : k) y.resize(n);
+  const Manifold manifold(work.model());
+  RungeKutta4<> method(manifold);
+  const std::vector<double> tau(work.model().nv());
+  const auto acceleration = [&](double, In<double> at, In<double> w, Out<double> a) {
+    work.acceleration(at, w, tau, a);
+  };
+  const auto project = [&](double, Out<double> at, Out<double> w) {
+    ASSERT_TRUE(work.project(at, w).converged);
+  };
+  const System<double> system{manifold, acceleration, {}, project};
   for (int s = 0; s < steps; ++s) {
-    // Stages q (+) d with d' = v to the order needed: d is small, and its map to v differs from one at second
-    // order only.
-    for (int i = 0; i < 4; ++i) {
-      const double c = i == 0 ? 0 : i == 3 ? h : h / 2;
-      w = v;
-      if (i) w = sum(v, k[i - 1], c);
-      d.assign(n, 0);
-      if (i) d = scaled(u[i - 1], c);
-      integrate(model, q, d, x);
-      u[i] = w;
-      work.acceleration(x, w, tau, k[i]);
-    }
-    for (std::size_t i = 0; i < n; ++i) {
-      d[i] = h / 6 * (u[0][i] + 2 * u[1][i] + 2 * u[2][i] + u[3][i]);
-      v[i] += h / 6 * (k[0][i] + 2 * k[1][i] + 2 * k[2][i] + k[3][i]);
-    }
-    integrate(model, q, d, q);
-    work.project(q, v);
+    method.step(system, s * h, h, q, v);
     each(s);
   }
 }

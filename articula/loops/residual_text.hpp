@@ -13,9 +13,7 @@ void closed_chain_residual(const Tree<Real<S>>& tree, const S* q, const S* v, co
                            const double* wrenches, const double* lambda, const KernelMemory<S>& m,
                            const LoopMemory& loop, S* forces, S* rows) {
   constexpr int s = stride<S>;
-  place_joints(tree, q, m.x);
-  move_outward<Upto::accelerations>(tree, v, a, m.x);
-  newton_euler<false>(tree, m.x);
+  move_and_load_bodies<false, true>(tree, q, v, a, m.x);
   positions_and_velocities(tree, v, m);
   if (wrenches)
     for (int k = 1; k < tree.slots(); ++k)
