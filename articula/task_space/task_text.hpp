@@ -224,16 +224,13 @@ ARTICULA_INLINE S sweep_inward_with_tasks(const Tree<Real<S>>& tree, const TaskM
 template <class S>
 S update_tasks(const Tree<Real<S>>& tree, const S* q, const S* v, const TaskMemory<S>& m) {
   const S* const none = nullptr;
-  place_joints(tree, q, m.k.x);
   if (!v) {
-    move_outward<Upto::positions>(tree, none, none, m.k.x);
-    turn_inertias<false>(tree, m.k.x);
+    move_bodies_and_inertias<Upto::positions, false>(tree, q, none, m.k.x);
     return sweep_inward_with_tasks<false>(tree, m);
   }
   Tree<Real<S>> weightless = tree;
   weightless.gravity = {0, 0, 0};
-  move_outward<Upto::accelerations>(weightless, v, none, m.k.x);
-  newton_euler<true>(tree, m.k.x);
+  move_and_load_bodies<true, true>(weightless, q, v, none, m.k.x);
   return sweep_inward_with_tasks<true>(tree, m);
 }
 
