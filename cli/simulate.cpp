@@ -28,7 +28,7 @@ struct SimulateOptions {
   std::string integrator = "rk4", initial, torque = "0", forces, controllers, limits = "check", out = "-",
               plot, report;
   std::vector<double> tolerance{1e-8};
-  bool damping = false, friction = false, resume = false, project = false;
+  bool damping = false, friction = false, resume = false, units = false, project = false;
   MonteCarloOptions monte_carlo;
 };
 
@@ -104,7 +104,7 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
     motion.row(row);  // the first row: forces and energies exist at the start
   }
   const bool keep = !o.plot.empty() || !o.report.empty();
-  Journal journal(o.out, columns, earlier ? &*earlier : nullptr);
+  Journal journal(o.out, columns, o.units, earlier ? &*earlier : nullptr);
   Recording kept;
   kept.columns = columns;
   const auto put = [&] {
@@ -137,12 +137,12 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
     kept.about = about;
     const Recording recording = journal.is_file() ? journal.recording(about) : kept;
     if (!o.plot.empty()) {
-      Output picture_file(o.plot);
+      Output picture_file(o.plot, "--plot");
       picture_file.write(picture(recording, picture_format(o.plot)));
       picture_file.finish();
     }
     if (!o.report.empty()) {
-      Output page(o.report);
+      Output page(o.report, "--report");
       page.write(report_html(make_report(recording)));
       page.finish();
     }
@@ -185,7 +185,7 @@ ExitCode run_scene(const SimulateOptions& o) {
       o.damping || o.friction || (o.limits != "check" && o.limits != "ignore"))
     throw InputError(
         "a scene goes with --duration, --step, --every, --integrator, --tolerance, --torque, --project, "
-        "--out, --resume and --plot; its state is in the file");
+        "--out, --resume, --plot and --report; its state is in the file");
   Scene scene(load_scene(o.model), {.project = o.project});
   const Integrator integrator = integrator_named(o.integrator);
   std::optional<Table> torque;
@@ -193,7 +193,8 @@ ExitCode run_scene(const SimulateOptions& o) {
   SceneMotion motion(scene, integrator,
                      {positive("--tolerance", o.tolerance[0]), positive("--tolerance", o.tolerance.back())},
                      std::move(torque));
-  return run_motion(motion, o, schedule(o, is_adaptive(integrator)));
+  return run_motion(motion, o, schedule(o, is_adaptive(integrator)),
+                    [&](const Recording& recording) { return report_of(recording, scene.model(), {}); });
 }
 
 ExitCode run(const SimulateOptions& o) {
@@ -244,7 +245,7 @@ Subcommand add_simulate(CLI::App& program) {
   app.add_option("--forces", o->forces, "JSON with springs, damping, friction, limits, wrenches")
       ->type_name("FILE");
   app.add_option("--controllers", o->controllers,
-                 "JSON with controllers: pd, computed_torque, gravity_compensation")
+                 "JSON with controllers: pd, computed_torque, gravity_compensation, operational_space")
       ->type_name("FILE");
   app.add_flag("--project", o->project, "Scenes: make velocities fit, and close loops, that do not");
   app.add_flag("--damping", o->damping, "Apply the damping that the model's joints state");
@@ -257,6 +258,7 @@ Subcommand add_simulate(CLI::App& program) {
   app.add_option("--out", o->out,
                  "CSV, or by its ending .npz or .h5; FILE.part until the run ends (- for stdout)")
       ->type_name("FILE");
+  app.add_flag("--units", o->units, "Begin CSV with a comment line of units (.npz and .h5 always have them)");
   app.add_flag("--resume", o->resume, "Go on from the last row of --out (or of its .part) to the same bits");
   app.add_option("--plot", o->plot, "Also draw joints and energy to this file")->type_name("FILE.svg|png");
   app.add_option("--report", o->report, "Also make a page for the browser: plots and the moving mechanism")
