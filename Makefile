@@ -20,6 +20,7 @@ demo: setup $(BUILD)/build.ninja
 	@tools/demo.sh $(BUILD)/articula
 
 test: build
+	@tools/setup.sh chromium  # drives the page of reports
 	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
 bench: build

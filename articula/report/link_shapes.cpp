@@ -1,9 +1,12 @@
 #include "articula/report/link_shapes.hpp"
 
+#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+#include <optional>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 
 namespace articula {
 
@@ -30,6 +33,31 @@ Shape capsule(const V3& from, const V3& to, double radius) {
   return shape;
 }
 
+/// The box that has a body's mass and inertia: what an object that moves freely is drawn as. Nothing for
+/// point masses and impossible inertias.
+std::optional<Shape> equivalent_box(const MassProperties& body) {
+  if (!(body.mass > 0)) return {};
+  const Sym3<double>& I = body.inertia;
+  Eigen::Matrix3d inertia;
+  inertia << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
+  if (!inertia.allFinite()) return {};
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> principal(inertia);
+  const Eigen::Vector3d J = principal.eigenvalues();
+  Eigen::Matrix3d axes = principal.eigenvectors();
+  if (axes.determinant() < 0) axes.col(2) *= -1;
+  // J_x = m/12 (b^2 + c^2) and so on, solved for the sides.
+  const Eigen::Vector3d squares = 6 / body.mass * (J.sum() * Eigen::Vector3d::Ones() - 2 * J);
+  if (!(squares.maxCoeff() > 0)) return {};
+  const double least = 0.02 * std::sqrt(squares.maxCoeff());
+  Shape shape;
+  const auto side = [&](int i) { return std::max(least, std::sqrt(std::max(0.0, squares[i]))); };
+  shape.size = {side(0), side(1), side(2)};
+  shape.placement = {{axes(0, 0), axes(0, 1), axes(0, 2), axes(1, 0), axes(1, 1), axes(1, 2), axes(2, 0),
+                      axes(2, 1), axes(2, 2)},
+                     body.center_of_mass};
+  return shape;
+}
+
 /// The middle one of the distances between joints: what is thick and what is thin in this mechanism.
 double usual_length(const ModelSpec& spec) {
   std::vector<double> lengths;
@@ -48,7 +76,11 @@ std::vector<LinkShapes> link_shapes(const ModelSpec& spec, std::span<const LinkS
   for (const auto& link : given)
     if (!link.shapes.empty()) known.emplace(link.link, &link);
   std::unordered_map<std::string_view, std::vector<const JointSpec*>> children;
-  for (const auto& joint : spec.joints) children[joint.parent].push_back(&joint);
+  std::unordered_set<std::string_view> floating;
+  for (const auto& joint : spec.joints) {
+    children[joint.parent].push_back(&joint);
+    if (joint.kind == JointKind::free) floating.insert(joint.child);
+  }
 
   const double usual = usual_length(spec);
   std::vector<LinkShapes> out;
@@ -65,6 +97,8 @@ std::vector<LinkShapes> link_shapes(const ModelSpec& spec, std::span<const LinkS
     for (const JointSpec* joint : children[link.name])
       if (const V3& to = joint->placement.p; length_of(to) > 0.5 * radius)
         shapes.shapes.push_back(capsule({0, 0, 0}, to, part * std::sqrt(usual * length_of(to))));
+    if (shapes.shapes.empty() && floating.contains(link.name))
+      if (const auto box = equivalent_box(link.mass)) shapes.shapes.push_back(*box);
     const V3& centre = link.mass.center_of_mass;
     if (shapes.shapes.empty() && link.mass.mass > 0) {
       if (length_of(centre) > 0.5 * radius)
@@ -75,6 +109,11 @@ std::vector<LinkShapes> link_shapes(const ModelSpec& spec, std::span<const LinkS
     out.push_back(std::move(shapes));
   }
   return out;
+}
+
+std::vector<LinkShapes> with_prefix(std::vector<LinkShapes> links, std::string_view prefix) {
+  for (auto& link : links) link.link.insert(0, prefix);
+  return links;
 }
 
 }  // namespace articula

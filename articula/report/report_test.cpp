@@ -260,9 +260,21 @@ TEST(LinkShapes, EveryLinkWithMassOrChildrenIsDrawn) {
       EXPECT_EQ(shapes[k].link, spec.links[k].name);
       EXPECT_FALSE(shapes[k].shapes.empty());
       for (const auto& shape : shapes[k].shapes)
-        EXPECT_TRUE(std::isfinite(shape.placement.R.xx) && shape.radius > 0 && std::isfinite(shape.length));
+        EXPECT_TRUE(std::isfinite(shape.placement.R.xx) && std::isfinite(shape.length) &&
+                    (shape.radius > 0 || shape.kind == ShapeKind::box));
     }
   }
+  // An object that floats is the box of its inertia.
+  ModelSpec object;
+  object.add_link({.name = "crate", .mass = {12, {0, 0, 1}, {4 + 9, 1 + 9, 1 + 4, 0, 0, 0}}});  // sides 1 2 3
+  object.add_joint({.name = "floats", .kind = JointKind::free, .parent = "world", .child = "crate"});
+  const Shape crate = link_shapes(object)[0].shapes.at(0);
+  EXPECT_EQ(crate.kind, ShapeKind::box);
+  EXPECT_NEAR(crate.size.x * crate.size.y * crate.size.z, 6, 1e-12);
+  EXPECT_NEAR(std::abs(crate.placement.R.zx), 1, 1e-12) << "its longest side stands";
+  EXPECT_NEAR(crate.size.x, 3, 1e-12);
+  EXPECT_EQ(crate.placement.p.z, 1);
+  EXPECT_EQ(with_prefix(link_shapes(object), "left/")[0].link, "left/crate");
   // What is given stays.
   const ModelSpec chain = make_chain(3);
   Shape box;

@@ -19,6 +19,9 @@ export class Stage {
   private floorHeight = 0;
   private home = new THREE.Box3();
   private changed = true;
+  /** Frames in a row that came late while something moved: a machine without a graphics card. */
+  private late = 0;
+  private lastDrawn = 0;
   private readonly frameListeners: ((milliseconds: number) => void)[] = [];
 
   constructor(private readonly host: HTMLElement) {
@@ -147,11 +150,21 @@ export class Stage {
     this.touch();
   }
 
+  /** Shadows first, then pixels, where drawing cannot keep up. */
+  private spare(milliseconds: number): void {
+    const passed = milliseconds - this.lastDrawn;
+    this.lastDrawn = milliseconds;
+    this.late = passed > 70 && passed < 1000 ? this.late + 1 : 0;
+    if (this.late === 10) this.sun.castShadow = false;
+    if (this.late === 20) this.renderer.setPixelRatio(0.75);
+  }
+
   private frame(milliseconds: number): void {
     this.frameListeners.forEach((listener) => listener(milliseconds));
     this.controls.update();
     if (!this.changed) return;
     this.changed = false;
+    this.spare(milliseconds);
     const distance = this.camera.position.distanceTo(this.controls.target);
     this.fog.near = 0.9 * distance;
     this.fog.far = 2.3 * distance;
