@@ -16,8 +16,8 @@ build: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
 
 demo: setup $(BUILD)/build.ninja
-	@cmake --build $(BUILD) -j $(JOBS) --target articula_program
-	@tools/demo.sh $(BUILD)/articula
+	@cmake --build $(BUILD) -j $(JOBS) --target articula_program example_two_arms_carry
+	@tools/demo.sh $(BUILD)/articula $(BUILD)/example_two_arms_carry
 
 test: build
 	@tools/setup.sh chromium  # drives the page of reports
