@@ -64,7 +64,7 @@ class ConstrainedDynamics : public Workspace<double> {
   /// Grasps are made and released: all are active at first.
   void set_active(int constraint, bool active);
   bool active(int constraint) const { return active_[constraint]; }
-  /// Places b on its frame where a is at q, then activates: see attach().
+  /// Places b on its frame where a is at q, then activates: see attach(). Allocates.
   void grasp_here(int constraint, In<double> q);
 
   /// Accelerations wanted of the rows, rows() of them; zero at first. A constraint then drives what it holds.

@@ -199,18 +199,30 @@ static void open_accelerations(const Tree<double>& tree, const KernelMemory<doub
 }
 
 /// Omega = U* d^-1 U, rows of U as long as they are coupled, and x = Omega^-1 right on the way. False where a
-/// pivot falls below `tolerance` of what it was: the rows then depend on each other, and x is nothing.
-static bool factor_omega(const LoopMemory& loop, double tolerance, const double* right, double* x) {
+/// pivot falls below `tolerance` of what it was: the rows then depend on each other, and x is nothing. few:
+/// so many packs hold a whole row, and rows are taken from their beginning (what lies before the diagonal is
+/// not used); 0: any number.
+template <int few>
+ARTICULA_INLINE bool factor_rows(const LoopMemory& loop, double tolerance, const double* right, double* x) {
   const int m = loop.rows;
   const long stride = loop.stride;
   double* const F = loop.factor;
+  const auto packs_of = [](int from, int end, auto&& f) __attribute__((always_inline)) {
+    if constexpr (few > 0) {
+      for_each_index<few>([&](auto p) __attribute__((always_inline)) { f(row_lanes * p.value); });
+    } else {
+      for (int p = from / row_lanes; p * row_lanes < end; ++p) f(row_lanes * p);
+    }
+  };
   double top = 0;
   for (int r = 0; r < m; ++r) {
     const double d = loop.Omega[r * stride + r];
     top = d > top ? d : top;
     x[r] = right[r];
-    for (int p = r / row_lanes; p * row_lanes < loop.row_end[r]; ++p)
-      RowPack::load(loop.Omega + r * stride + row_lanes * p).store(F + r * stride + row_lanes * p);
+    packs_of(
+        r, loop.row_end[r], [&](int at) __attribute__((always_inline)) {
+          RowPack::load(loop.Omega + r * stride + at).store(F + r * stride + at);
+        });
   }
   const double least = top * dead_row;
   for (int j = 0; j < m; ++j) {
@@ -222,12 +234,13 @@ static bool factor_omega(const LoopMemory& loop, double tolerance, const double*
     loop.pivot[j] = inv;
     for (int i = j + 1; i < end; ++i) {
       const double f = row[i] * inv;
-      if (f == 0) continue;
+      if (few == 0 && f == 0) continue;
       x[i] -= f * xj;
       double* const to = F + i * stride;
-      for (int p = i / row_lanes; p * row_lanes < end; ++p)
-        (RowPack::load(to + row_lanes * p) - RowPack::load(row + row_lanes * p) * f)
-            .store(to + row_lanes * p);
+      packs_of(
+          i, end, [&](int at) __attribute__((always_inline)) {
+            (RowPack::load(to + at) - RowPack::load(row + at) * f).store(to + at);
+          });
     }
   }
   for (int j = m - 1; j >= 0; --j) {
@@ -236,6 +249,11 @@ static bool factor_omega(const LoopMemory& loop, double tolerance, const double*
     for (int i = loop.row_begin[j]; i < j; ++i) x[i] -= F[i * stride + j] * xj;
   }
   return true;
+}
+static bool factor_omega(const LoopMemory& loop, double tolerance, const double* right, double* x) {
+  if (loop.rows <= row_lanes) return factor_rows<1>(loop, tolerance, right, x);
+  if (loop.rows <= 2 * row_lanes) return factor_rows<2>(loop, tolerance, right, x);
+  return factor_rows<0>(loop, tolerance, right, x);
 }
 
 /// x = Omega^-1 x with the factor.

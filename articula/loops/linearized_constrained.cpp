@@ -9,6 +9,19 @@
 
 namespace articula {
 
+namespace {
+/// A value and its derivatives along eight directions, as plain numbers: packs are for the kernels.
+struct Lanes {
+  double value[row_lanes], derivative[row_lanes];
+};
+static_assert(sizeof(Lanes) == sizeof(Directions));
+Lanes& lanes(Directions& x) { return reinterpret_cast<Lanes&>(x); }
+void set(Directions& x, double value) {
+  Lanes& l = lanes(x);
+  for (int i = 0; i < row_lanes; ++i) l.value[i] = value, l.derivative[i] = 0;
+}
+}  // namespace
+
 LinearizedConstrained::LinearizedConstrained(ConstrainedDynamics& work) : work_(work) {
   const Tree<double>& tree = work.tree();
   const std::size_t slots = tree.slots(), nq = tree.nq, nv = tree.nv, own = work.model_.nv();
@@ -59,14 +72,14 @@ void LinearizedConstrained::compute(In<double> q, In<double> v, In<double> tau, 
   const bool mimics = model.has_mimics();
   for (std::size_t i = 0; i < nv; ++i) {
     const auto [source, multiplier, offset] = mimics ? velocities[i] : Model::FullVelocity{int(i), 1, 0};
-    v_[i] = Directions(Pack<double, row_lanes>(v[source] * multiplier));
-    a_[i] = Directions(Pack<double, row_lanes>(out.a[source] * multiplier));
+    set(v_[i], v[source] * multiplier);
+    set(a_[i], out.a[source] * multiplier);
   }
   std::fill(R1_.begin(), R1_.end(), 0.0);
   for (std::size_t first = 0; first < 2 * own; first += row_lanes) {
     const std::size_t count = std::min<std::size_t>(row_lanes, 2 * own - first);
     std::fill(rates_.begin(), rates_.end(), 0.0);
-    for (std::size_t i = 0; i < nv; ++i) v_[i].d = Pack<double, row_lanes>(0.0);
+    for (std::size_t i = 0; i < nv; ++i) set(v_[i], lanes(v_[i]).value[0]);
     for (std::size_t l = 0; l < count; ++l) {
       const std::size_t c = first + l;
       if (c < own) {
@@ -77,19 +90,20 @@ void LinearizedConstrained::compute(In<double> q, In<double> v, In<double> tau, 
         for (std::size_t i = 0; i < nv; ++i) {
           const auto [source, multiplier, offset] =
               mimics ? velocities[i] : Model::FullVelocity{int(i), 1, 0};
-          if (source == static_cast<int>(c - own)) v_[i].d.x[l] = multiplier;
+          if (source == static_cast<int>(c - own)) lanes(v_[i]).derivative[l] = multiplier;
         }
       }
     }
     for (int i = 0; i < tree.nq; ++i) {
       const auto [source, multiplier, offset] = mimics ? coordinates[i] : Model::FullVelocity{i, 1, 0};
-      q_[i].x = Pack<double, row_lanes>(q[source] * multiplier + offset);
-      for (int l = 0; l < row_lanes; ++l) q_[i].d.x[l] = rates_[l * model.nq() + source] * multiplier;
+      set(q_[i], q[source] * multiplier + offset);
+      for (int l = 0; l < row_lanes; ++l)
+        lanes(q_[i]).derivative[l] = rates_[l * model.nq() + source] * multiplier;
     }
     loop_derivatives().residual(tree, q_, v_, a_, external, w.lambda_, m_, loop, forces_, rows_);
     for (std::size_t l = 0; l < count; ++l) {
-      for (std::size_t i = 0; i < nv; ++i) R1_[i * columns + first + l] = forces_[i].d.x[l];
-      for (std::size_t r = 0; r < rows; ++r) R2_[r * columns + first + l] = rows_[r].d.x[l];
+      for (std::size_t i = 0; i < nv; ++i) R1_[i * columns + first + l] = lanes(forces_[i]).derivative[l];
+      for (std::size_t r = 0; r < rows; ++r) R2_[r * columns + first + l] = lanes(rows_[r]).derivative[l];
     }
   }
   for (std::size_t j = 0; j < own; ++j) {

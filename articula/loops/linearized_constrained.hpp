@@ -25,7 +25,7 @@ class LinearizedConstrained {
   LinearizedConstrained& operator=(const LinearizedConstrained&) = delete;
 
   /// Where constraints are redundant, da is still exact; df is then the change of least norm. Not with
-  /// Baumgarte's stabilisation, nor with driven rows. The first call makes room in `out`.
+  /// Baumgarte's stabilisation, nor with driven rows. Allocates.
   void compute(In<double> q, In<double> v, In<double> tau, ConstrainedDerivatives& out,
                Wrenches<double> wrenches = {});
 
