@@ -10,8 +10,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -19,24 +17,15 @@
 #include <string>
 
 #include "articula/report/report.hpp"
+#include "tests/support/command_line.hpp"
 
 namespace articula::testing {
 namespace {
 
 using nlohmann::json;
-namespace fs = std::filesystem;
 
-struct Ran {
-  int code;
-  std::string out;
-};
-Ran run(const std::string& arguments) {
-  FILE* pipe = popen(("'" ARTICULA_PROGRAM "' " + arguments + " 2>&1 < /dev/null").c_str(), "r");
-  Ran ran{-1, {}};
-  std::array<char, 4096> chunk;
-  while (pipe && std::fgets(chunk.data(), chunk.size(), pipe)) ran.out += chunk.data();
-  if (pipe) ran.code = WEXITSTATUS(pclose(pipe));
-  return ran;
+Printed run(const std::string& arguments) {
+  return printed("'" ARTICULA_PROGRAM "' " + arguments + " 2>&1 < /dev/null");
 }
 
 /// `articula view` while this lives.
@@ -118,7 +107,7 @@ class ViewCommand : public ::testing::Test {
 
 TEST(ViewWithoutPage, SaysSo) {
   if (has_page()) GTEST_SKIP() << "built with the page";
-  const Ran ran = run("view arm7 --out -");
+  const Printed ran = run("view arm7 --out -");
   EXPECT_EQ(ran.code, 1);
   EXPECT_NE(ran.out.find("Node.js"), std::string::npos);
 }
@@ -126,7 +115,7 @@ TEST(ViewWithoutPage, SaysSo) {
 TEST_F(ViewCommand, WritesAPageToDisk) {
   const fs::path file = fs::temp_directory_path() / ("articula_view_" + std::to_string(getpid()) + ".html");
   for (const char* model : {"arm7", "humanoid --base free", "hand", "chain:40", "double_pendulum"}) {
-    const Ran ran = run(std::string("view ") + model + " --out " + file.string());
+    const Printed ran = run(std::string("view ") + model + " --out " + file.string());
     EXPECT_EQ(ran.code, 0) << ran.out;
     std::ifstream page(file);
     const std::string text{std::istreambuf_iterator<char>(page), {}};
@@ -141,7 +130,7 @@ TEST_F(ViewCommand, SimulateWritesAReport) {
       fs::temp_directory_path() / ("articula_simulate_report_" + std::to_string(getpid()));
   fs::create_directories(folder);
   const std::string page = (folder / "run.html").string(), rows = (folder / "run.csv").string();
-  const Ran ran =
+  const Printed ran =
       run("simulate double_pendulum --duration 0.2 --step 0.01 --out " + rows + " --report " + page);
   EXPECT_EQ(ran.code, 0) << ran.out;
   std::ifstream file(page);
@@ -223,7 +212,7 @@ TEST_F(ViewCommand, ComputesWhatSlidersAskFor) {
 TEST_F(ViewCommand, ATakenPortIsAnError) {
   Served served("arm7");
   if (served.port == 0) GTEST_SKIP() << "built without a server";
-  const Ran ran = run("view arm7 --no-browser --port " + std::to_string(served.port));
+  const Printed ran = run("view arm7 --no-browser --port " + std::to_string(served.port));
   EXPECT_EQ(ran.code, 1);
   EXPECT_NE(ran.out.find("port"), std::string::npos);
   EXPECT_EQ(ran.out.find('\n'), ran.out.size() - 1) << "one line: " << ran.out;

@@ -9,58 +9,25 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "articula/simulation/recording.hpp"
+#include "tests/support/command_line.hpp"
 #include "tests/support/motions.hpp"
 
 namespace articula {
 namespace {
 
-namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
+namespace fs = testing::fs;
+using testing::Ran;
+using testing::Words;
 
-struct Ran {
-  int code;
-  std::string out, err;
-};
-
-class SimulateCommand : public ::testing::Test {
+class SimulateCommand : public testing::CommandLine {
  protected:
-  void SetUp() override {
-    const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(::testing::TempDir()) /
-              ("articula_simulate_" + std::to_string(getpid()) + "_" + test->name());
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string write(const std::string& name, const std::string& content) const {
-    std::ofstream(path(name), std::ios::binary) << content;
-    return path(name);
-  }
-  static std::string content(const std::string& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  static std::string quoted(const std::string& word) {
-    std::string out = "'";
-    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-  }
-  Ran shell(const std::string& line) const {
-    const int status = std::system(("cd " + quoted(folder_.string()) + " && { " + line + "; } </dev/null >" +
-                                    quoted(path(".out")) + " 2>" + quoted(path(".err")))
-                                       .c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(path(".out")), content(path(".err"))};
-  }
   std::string line(const Words& words) const {
     std::string out = quoted(ARTICULA_PROGRAM) + " simulate";
     for (const auto& word : words) out += " " + quoted(word);
@@ -104,7 +71,6 @@ class SimulateCommand : public ::testing::Test {
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
-  fs::path folder_;
 };
 
 const Words pendulum{"double_pendulum", "--duration", "1", "--step", "0.01"};
