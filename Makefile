@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test bench sanitize thread-sanitize fuzz check format clean
+.PHONY: all setup build demo test bench reference sanitize thread-sanitize fuzz check format clean
 all: build
 
 setup:
@@ -25,6 +25,11 @@ test: build
 
 bench: build
 	@$(BUILD)/dynamics_bench
+
+# The API reference, in build/reference/html; a warning is an error.
+reference:
+	@tools/setup.sh doxygen
+	@mkdir -p build/reference && doxygen Doxyfile && echo "reference: build/reference/html/index.html"
 
 # The same tests under the address and undefined-behaviour sanitizers; thread-sanitize: those with threads, under that one.
 sanitize: setup
