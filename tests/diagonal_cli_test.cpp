@@ -42,7 +42,9 @@ TEST_F(DiagonalCommands, EnergyPowerAndWorkOfTheCoriolisTerm) {
     ASSERT_EQ(d["D"][i].size(), 7u);
     for (int j = 0; j < 7; ++j) {
       weighted += xi[i] * d["D"][i][j].get<double>() * xi[j];
-      if (i != j) EXPECT_EQ(d["D"][i][j], 0.0);
+      if (i != j) {
+        EXPECT_EQ(d["D"][i][j], 0.0);
+      }
     }
   }
   EXPECT_NEAR(weighted, energy, 1e-13 * energy);

@@ -254,15 +254,17 @@ struct Batch<S>::Data {
       Worker<S>& w = workers[index];
       std::span<const S> in[most_inputs];
       std::span<S> out[most_outputs];
+      const bool in_place = options.layout == Layout::rows;
       int i = 0;
       for (const Input<S>& input : inputs) {
         S* const x = numbers(w.in[i]);
-        for (std::size_t c = 0; c < input.n; ++c) x[c] = input.x[at(c, state, input.n, count)];
-        in[i++] = {x, input.n};
+        for (std::size_t c = 0; !in_place && c < input.n; ++c) x[c] = input.x[c * count + state];
+        in[i++] = in_place ? input.x.subspan(state * input.n, input.n) : std::span<const S>(x, input.n);
       }
       i = 0;
       for (const Output<S>& output : outputs) {
-        out[i] = {numbers(w.out[i]), output.n};
+        out[i] = in_place ? output.x.subspan(state * output.n, output.n)
+                          : std::span<S>(numbers(w.out[i]), output.n);
         ++i;
       }
       bool singular = false;
@@ -274,18 +276,13 @@ struct Batch<S>::Data {
       }
       i = 0;
       for (const Output<S>& output : outputs) {
-        for (std::size_t c = 0; c < output.n; ++c)
-          output.x[at(c, state, output.n, count)] =
-              singular ? std::numeric_limits<S>::quiet_NaN() : out[i][c];
+        if (singular) std::fill(out[i].begin(), out[i].end(), std::numeric_limits<S>::quiet_NaN());
+        for (std::size_t c = 0; !in_place && c < output.n; ++c) output.x[c * count + state] = out[i][c];
         ++i;
       }
     });
     report(function);
   }
-  std::size_t at(std::size_t i, std::size_t state, std::size_t n, std::size_t count) const {
-    return options.layout == Layout::rows ? state * n + i : i * count + state;
-  }
-
   std::size_t check(const char* function, std::initializer_list<Input<S>> inputs,
                     std::initializer_list<Output<S>> outputs) const {
     const std::size_t count = count_of(function, inputs.begin()->x);
