@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test bench sanitize thread-sanitize fuzz check format clean
+.PHONY: all setup build demo test bench reference sanitize thread-sanitize fuzz check format clean
 all: build
 
 setup:
@@ -16,14 +16,20 @@ build: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
 
 demo: setup $(BUILD)/build.ninja
-	@cmake --build $(BUILD) -j $(JOBS) --target articula_program
-	@tools/demo.sh $(BUILD)/articula
+	@cmake --build $(BUILD) -j $(JOBS) --target articula_program example_two_arms_carry
+	@tools/demo.sh $(BUILD)/articula $(BUILD)/example_two_arms_carry
 
 test: build
+	@tools/setup.sh chromium  # drives the page of reports
 	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
 bench: build
 	@$(BUILD)/dynamics_bench
+
+# The API reference, in build/reference/html; a warning is an error.
+reference:
+	@tools/setup.sh doxygen
+	@mkdir -p build/reference && doxygen Doxyfile && echo "reference: build/reference/html/index.html"
 
 # The same tests under the address and undefined-behaviour sanitizers; thread-sanitize: those with threads, under that one.
 sanitize: setup

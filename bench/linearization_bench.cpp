@@ -1,8 +1,10 @@
 // Nanoseconds a call of every linearization, on shipped robots and on chains: where Algorithms 4 (O(n^3)) and
-// 6 (O(n^2)) part. linearization_bench [MODELS_FOLDER] [--json]
+// 6 (O(n^2)) part. linearization_bench [MODELS_FOLDER] [--json] [--plot FILE.svg]
 #include <fmt/format.h>
 
 #include <cstring>
+#include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -13,6 +15,7 @@
 #include "articula/linearization/second_order.hpp"
 #include "articula/model/chain.hpp"
 #include "articula/model/configuration.hpp"
+#include "bench/log_plot.hpp"
 #include "bench/measure.hpp"
 
 using namespace articula;
@@ -62,10 +65,16 @@ void measure(const std::string& name, const Model& model, nlohmann::json& result
 }  // namespace
 
 int main(int argc, char** argv) {
-  std::string models = "models";
+  std::string models = "models", plot;
   bool json = false;
-  for (int i = 1; i < argc; ++i)
-    (std::strcmp(argv[i], "--json") == 0 ? json = true : (models = argv[i], false));
+  for (int i = 1; i < argc; ++i) {
+    if (std::strcmp(argv[i], "--json") == 0)
+      json = true;
+    else if (std::strcmp(argv[i], "--plot") == 0 && i + 1 < argc)
+      plot = argv[++i];
+    else
+      models = argv[i];
+  }
   nlohmann::json results = nlohmann::json::array();
   if (!json) fmt::print("instruction set {}\n", instruction_set());
   measure("arm7", read_urdf(models + "/arm7.urdf"), results, json);
@@ -73,6 +82,20 @@ int main(int argc, char** argv) {
   measure("humanoid", read_urdf(models + "/humanoid.urdf", {.base = Base::free}), results, json);
   for (const int n : {1, 2, 4, 7, 10, 20, 30, 50, 100, 200, 500})
     measure(fmt::format("chain:{}", n), Model(make_chain(n)), results, json);
+  if (!plot.empty()) {  // chains only
+    const std::map<std::string, std::string> names{{"linearized_inverse", "Algorithm 2"},
+                                                   {"linearized_forward conventional", "Algorithm 4"},
+                                                   {"linearized_forward direct", "Algorithm 6"},
+                                                   {"perturbed_forward", "Algorithm 5"}};
+    std::vector<bench::Curve> curves;
+    for (const auto& [algorithm, name] : names) {
+      curves.push_back({name, {}});
+      for (const auto& r : results)
+        if (r["algorithm"] == algorithm && r["model"].get<std::string>().starts_with("chain:"))
+          curves.back().points.emplace_back(r["nv"].get<double>(), r["ns"].get<double>());
+    }
+    std::ofstream(plot) << bench::log_plot("joints of a revolute chain", "nanoseconds a call", curves);
+  }
   if (json)
     fmt::print("{}\n", nlohmann::json{{"instruction_set", instruction_set()}, {"results", results}}.dump(1));
 }

@@ -17,6 +17,7 @@
 #include "articula/dynamics/mass_matrix.hpp"
 #include "articula/linearization/linearized_forward.hpp"
 #include "articula/linearization/linearized_inverse.hpp"
+#include "articula/task_space/task_space.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -30,7 +31,11 @@ namespace {
 /// A model at one state after another, with workspaces made when first asked for.
 class Evaluation {
  public:
-  Evaluation(const Model& model, int frame, Method method) : model(model), frame(frame), method(method) {}
+  Evaluation(const Model& model, std::vector<int> frames, Method method)
+      : model(model),
+        frames(std::move(frames)),
+        frame(this->frames.empty() ? -1 : this->frames[0]),
+        method(method) {}
 
   void start(const State& next) {
     state_ = &next;
@@ -73,9 +78,21 @@ class Evaluation {
     return options;
   }
 
+  /// All frames asked for, stacked.
+  TaskSpace& task_space() {
+    if (!task_space_) {
+      std::vector<Task> tasks;
+      for (const int f : frames) tasks.push_back(pose_task(model, model.frames()[f].name));
+      task_space_ = std::make_unique<TaskSpace>(model, tasks);
+    }
+    return *task_space_;
+  }
+
   const Model& model;
-  const int frame;
+  const std::vector<int> frames;
+  const int frame;  // the first of them
   const Method method;
+  std::string note;  // for stderr, beside a result
 
  private:
   template <class W>
@@ -97,6 +114,7 @@ class Evaluation {
   std::unique_ptr<DiagonalizedDynamics> diagonalized_;
   std::unique_ptr<LinearizedInverse<>> linearized_inverse_;
   std::unique_ptr<LinearizedForward<>> linearized_forward_;
+  std::unique_ptr<TaskSpace> task_space_;
 };
 
 // --- numbers as JSON ---------------------------------------------------------------------------------
@@ -139,16 +157,16 @@ Json matrices_of(Evaluation& at, const char* last, F&& f) {
 }
 
 // --- the quantities: one entry each ------------------------------------------------------------------
+enum Frames { of_model, of_frame, of_frames };  // frames that it needs: none, one, one or more
 struct Quantity {
   const char* name;
   std::vector<Input> uses;
-  bool frame;
+  Frames frame;
   const char* value;
   Json (*compute)(Evaluation&);
 };
 constexpr Input q = Input::q, v = Input::v, a = Input::a, tau = Input::tau, dq = Input::dq, dv = Input::dv,
                 da = Input::da, dtau = Input::dtau;
-constexpr bool of_frame = true, of_model = false;
 
 template <NamedForwardDynamics::Algorithm algorithm>
 Json named_forward_dynamics(Evaluation& at) {
@@ -306,6 +324,29 @@ const std::vector<Quantity>& quantities() {
        of_frame,
        "d/dt (jacobian v) at a = 0",
        [](At& at) { return to_json(at.kinematics().acceleration(at.frame)); }},
+      {"operational_space",
+       {q, v},
+       of_frames,
+       "{\"omega\", \"lambda\", \"coriolis\", \"gravity\", \"jacobian_bar\", \"rank\"}; several --frame: "
+       "stacked",
+       [](At& at) -> Json {
+         TaskSpace& space = at.task_space();
+         space.update(at[q], at[v]);
+         const std::size_t n = space.rows();
+         std::vector<double> omega(n * n), lambda(n * n), c(n), g(n), bar(n * at.model.nv());
+         space.omega(omega);
+         space.lambda(lambda);
+         space.coriolis(c);
+         space.gravity(g);
+         space.jacobian_bar(bar);
+         if (space.rank() < space.rows()) at.note = "operational_space: " + space.rank_report().words;
+         return Json{{"omega", rows(omega, n)},
+                     {"lambda", rows(lambda, n)},
+                     {"coriolis", c},
+                     {"gravity", g},
+                     {"jacobian_bar", at.model.nv() == 0 ? Json::array() : rows(bar, at.model.nv())},
+                     {"rank", space.rank()}};
+       }},
       {"linearized_inverse",
        {q, v, a},
        of_model,
@@ -389,7 +430,7 @@ std::string help_on_quantities() {
     std::string uses;
     for (const Input input : k.uses)
       uses += std::string(uses.empty() ? "" : " ") + std::string(name_of(input));
-    if (k.frame) uses += " --frame";
+    if (k.frame != of_model) uses += " --frame";
     text += fmt::format("  {:<20} {:<19} {}\n", k.name, uses, k.value);
   }
   return text +
@@ -415,7 +456,8 @@ bool all_finite(const Json& value) {
 struct EvalOptions {
   ModelOptions model;
   std::vector<std::string> quantities;
-  std::string frame, states = "-", out = "-";
+  std::vector<std::string> frames;
+  std::string states = "-", out = "-";
   std::string method;
   bool project = false;
 };
@@ -431,6 +473,8 @@ Json result_of(const std::vector<const Quantity*>& wanted, Evaluation& at, std::
     if (!all_finite(result[k->name]))
       throw ComputationError(
           fmt::format("state {}: {} is not finite; are the state's numbers too large?", index, k->name));
+    if (!at.note.empty()) fmt::print(stderr, "articula eval: state {}: {}\n", index, at.note);
+    at.note.clear();
   }
   return result;
 }
@@ -447,19 +491,23 @@ ExitCode run(const EvalOptions& options) {
     throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
   Needs needs;
   for (const Quantity* k : wanted) {
-    if (k->frame && options.frame.empty()) throw InputError(fmt::format("{} needs --frame LINK", k->name));
+    if (k->frame != of_model && options.frames.empty())
+      throw InputError(fmt::format("{} needs --frame LINK", k->name));
+    if (k->frame == of_frame && options.frames.size() > 1)
+      throw InputError(fmt::format("{} takes one --frame LINK, {} given", k->name, options.frames.size()));
     for (const Input input : k->uses)
       if (auto& needed_by = needs[static_cast<int>(input)]; needed_by.empty()) needed_by = k->name;
   }
   const Model model = load_model(options.model);
-  const int frame = options.frame.empty() ? -1 : model.frame(options.frame);
+  std::vector<int> frames;
+  for (const auto& name : options.frames) frames.push_back(model.frame(name));
   Output out(options.out);
   const auto states = read_states(options.states, model, needs);
 
   std::string text = "{\n \"model\": ";
   append(describe_model(model), 1, text);
   text += ",\n \"results\": [";
-  Evaluation at(model, frame,
+  Evaluation at(model, std::move(frames),
                 options.method.empty()       ? Method::automatic
                 : options.method == "direct" ? Method::direct
                                              : Method::conventional);
@@ -485,7 +533,10 @@ Subcommand add_eval(CLI::App& program) {
   app.add_option("QUANTITY", options->quantities, "One or more of the quantities below")
       ->required()
       ->type_name("");
-  app.add_option("--frame", options->frame, "The link or frame of pose, jacobian, ..")->type_name("LINK");
+  app.add_option("--frame", options->frames,
+                 "The link or frame of pose, jacobian, ..; operational_space takes several")
+      ->allow_extra_args(false)
+      ->type_name("LINK");
   app.add_option("--method", options->method,
                  "How linearized_forward and perturbed_forward are made (default: what is faster)")
       ->check(CLI::IsMember({"direct", "conventional"}));

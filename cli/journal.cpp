@@ -32,7 +32,8 @@ void watch_signals() {
 }
 bool asked_to_stop() { return stop_asked != 0; }
 
-Journal::Journal(const std::string& path, const std::vector<Column>& columns, const Recording* earlier)
+Journal::Journal(const std::string& path, const std::vector<Column>& columns, bool units,
+                 const Recording* earlier)
     : path_(path), columns_(columns), flushed_(std::chrono::steady_clock::now()) {
   if (path.empty()) throw InputError("--out: the file name is empty; expected a file, or - for stdout");
   const auto refuse = [&](const std::string& file) {
@@ -69,7 +70,7 @@ Journal::Journal(const std::string& path, const std::vector<Column>& columns, co
     if (ftruncate(fd_, 0) != 0 || lseek(fd_, 0, SEEK_SET) != 0) refuse(first);
     if (exists) (void)!fchmod(fd_, existing.st_mode & 07777);
   }
-  buffer_ = csv_header(columns_);
+  buffer_ = csv_header(columns_, units);
   if (earlier) {
     for (std::size_t i = 0; i < earlier->size(); ++i) {
       append_csv_row(earlier->row(i), buffer_);

@@ -15,9 +15,9 @@ namespace articula::cli {
 
 class Journal {
  public:
-  /// `earlier`: rows that are there already (resumed). Throws InputError if the file cannot be made, or
-  /// another run is writing it.
-  Journal(const std::string& path, const std::vector<Column>& columns, const Recording* earlier);
+  /// `units`: a comment line with them, in CSV. `earlier`: rows that are there already (resumed). Throws
+  /// InputError if the file cannot be made, or another run is writing it.
+  Journal(const std::string& path, const std::vector<Column>& columns, bool units, const Recording* earlier);
   ~Journal();
   Journal(const Journal&) = delete;
 

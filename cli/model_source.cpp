@@ -96,6 +96,15 @@ UrdfResult read_source(const std::string& source) {
                   source, fmt::join(shipped_models(), ", ")));
 }
 
+UrdfVisuals load_visuals(const std::string& source) {
+  std::error_code ignored;
+  const auto status = fs::status(source, ignored);
+  if (source != "-" && fs::exists(status) && !fs::is_directory(status)) return read_urdf_visuals(source);
+  if (source.starts_with("chain:")) return {};
+  const auto path = shipped_model(source);
+  return path ? read_urdf_visuals(*path) : UrdfVisuals{};
+}
+
 Model load_model(const ModelOptions& options, std::size_t* suspicions) {
   const UrdfResult read = read_source(options.source);
   const auto is_error = [](const Finding& f) { return f.severity == Finding::Severity::error; };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "articula/files/urdf.hpp"
+#include "articula/files/urdf_visuals.hpp"
 #include "articula/model/model.hpp"
 #include "cli/subcommand.hpp"
 
@@ -25,5 +26,9 @@ struct ModelOptions {
 UrdfResult read_source(const std::string& source);
 /// `suspicions`, if given, receives the number of warnings.
 Model load_model(const ModelOptions& options, std::size_t* suspicions = nullptr);
+
+/// What the source's links look like, from the URDF file that it names; nothing for chains and stdin. What
+/// cannot be drawn becomes a note.
+UrdfVisuals load_visuals(const std::string& source);
 
 }  // namespace articula::cli

@@ -61,7 +61,9 @@ std::vector<Drawn> read_distributions(const std::string& path, const Model& mode
   };
   if (!file.is_object()) fail("expected an object");
   const auto velocities = velocity_columns(model, "");
-  for (const auto& [section, entries] : file.items()) {
+  for (const auto& item : file.items()) {
+    const std::string& section = item.key();
+    const json& entries = item.value();
     const auto what = section == "q"        ? Drawn::What::q
                       : section == "v"      ? Drawn::What::v
                       : section == "torque" ? Drawn::What::torque
@@ -70,7 +72,9 @@ std::vector<Drawn> read_distributions(const std::string& path, const Model& mode
       fail(fmt::format("\"{}\" is not known; known: q, v, mass, torque", section));
     if (!entries.is_object())
       fail(fmt::format("\"{}\" is a JSON {}, expected an object", section, entries.type_name()));
-    for (const auto& [name, entry] : entries.items()) {
+    for (const auto& entry_item : entries.items()) {
+      const std::string& name = entry_item.key();
+      const json& entry = entry_item.value();
       const auto at = fmt::format("\"{}\": \"{}\"", section, name);
       if (!entry.is_object() || entry.size() != 1 || !(entry.contains("normal") || entry.contains("uniform")))
         fail(at + ": expected {\"normal\": [mean, deviation]} or {\"uniform\": [least, largest]}");

@@ -2,6 +2,7 @@
 
 #include <cairo.h>
 #include <fmt/format.h>
+#include <fontconfig/fontconfig.h>
 
 #include <algorithm>
 #include <cmath>
@@ -200,7 +201,13 @@ std::string picture(const Recording& r, PictureFormat format) {
   panel(*canvas, r, 1, "joint velocities (rad/s, m/s)", r.starting_with("v:"));
   panel(*canvas, r, 2, "energy (J)", energies);
   panel(*canvas, r, 3, "change of energy since the start (J)", drift);
-  return canvas->bytes();
+  std::string bytes = canvas->bytes();
+  canvas.reset();
+  if (format == PictureFormat::png) {  // fonts that cairo keeps until the end: a leak to sanitizers
+    cairo_debug_reset_static_data();
+    FcFini();
+  }
+  return bytes;
 }
 
 }  // namespace articula::cli

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <functional>
 #include <memory>
 
+#include "articula/report/recording_report.hpp"
 #include "cli/input.hpp"
 #include "cli/journal.hpp"
 #include "cli/model_source.hpp"
@@ -24,9 +26,9 @@ struct SimulateOptions {
   ModelOptions model;
   double duration = 0, step = 1e-3, every = 0;
   std::string integrator = "rk4", initial, torque = "0", forces, controllers, limits = "check", out = "-",
-              plot;
+              plot, report;
   std::vector<double> tolerance{1e-8};
-  bool damping = false, friction = false, resume = false, project = false;
+  bool damping = false, friction = false, resume = false, units = false, project = false;
   MonteCarloOptions monte_carlo;
 };
 
@@ -72,8 +74,12 @@ Schedule schedule(const SimulateOptions& o, bool adaptive) {
   return {{step, duration}, o.every > 0 ? std::lround(ratio) : 1};
 }
 
+/// How a recording of what moves becomes a page.
+using MakeReport = std::function<Report(const Recording&)>;
+
 /// Everything that moves goes through here: rows to the journal, progress, Ctrl-C, resuming.
-ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& when) {
+ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& when,
+                    const MakeReport& make_report) {
   const auto& columns = motion.columns();
   std::vector<double> row(columns.size());
   std::optional<Recording> earlier;
@@ -97,8 +103,8 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
   } else {
     motion.row(row);  // the first row: forces and energies exist at the start
   }
-  const bool keep = !o.plot.empty();
-  Journal journal(o.out, columns, earlier ? &*earlier : nullptr);
+  const bool keep = !o.plot.empty() || !o.report.empty();
+  Journal journal(o.out, columns, o.units, earlier ? &*earlier : nullptr);
   Recording kept;
   kept.columns = columns;
   const auto put = [&] {
@@ -128,10 +134,18 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
   }
   const auto about = motion.about();
   if (keep) {
+    kept.about = about;
     const Recording recording = journal.is_file() ? journal.recording(about) : kept;
-    Output picture_file(o.plot);
-    picture_file.write(picture(recording, picture_format(o.plot)));
-    picture_file.finish();
+    if (!o.plot.empty()) {
+      Output picture_file(o.plot, "--plot");
+      picture_file.write(picture(recording, picture_format(o.plot)));
+      picture_file.finish();
+    }
+    if (!o.report.empty()) {
+      Output page(o.report, "--report");
+      page.write(report_html(make_report(recording)));
+      page.finish();
+    }
   }
   journal.finish(about);
   if (!stopped) return done;
@@ -141,7 +155,8 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
 }
 
 ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOptions& o, const Grid& grid) {
-  if (o.resume || !o.plot.empty()) throw InputError("--monte-carlo goes with neither --resume nor --plot");
+  if (o.resume || !o.plot.empty() || !o.report.empty())
+    throw InputError("--monte-carlo goes with none of --resume, --plot and --report");
   if (o.out != "-" && format_of(o.out) != FileFormat::csv)
     throw InputError(fmt::format("--monte-carlo writes CSV; --out {} has another ending", o.out));
   Output out(o.out);
@@ -155,14 +170,22 @@ ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOpti
   return asked_to_stop() || failed == o.monte_carlo.runs ? impossible : done;
 }
 
+/// Before the run, for it may be long.
+void check_report(const SimulateOptions& o) {
+  if (o.report.empty()) return;
+  if (!has_page()) report_html({});  // says why
+  if (o.report == "-" && o.out == "-")
+    throw InputError("--report -: stdout has the rows; give --out FILE too");
+  if (o.report == o.out) throw InputError("--report and --out name the same file");
+}
+
 /// Arms, objects and the constraints between them; its state and joint forces are in the scene.
 ExitCode run_scene(const SimulateOptions& o) {
   if (!o.initial.empty() || !o.forces.empty() || !o.controllers.empty() || o.monte_carlo.runs > 0 ||
       o.damping || o.friction || (o.limits != "check" && o.limits != "ignore"))
     throw InputError(
         "a scene goes with --duration, --step, --every, --integrator, --tolerance, --torque, --project, "
-        "--out, "
-        "--resume and --plot; its state is in the file");
+        "--out, --resume, --plot and --report; its state is in the file");
   Scene scene(load_scene(o.model), {.project = o.project});
   const Integrator integrator = integrator_named(o.integrator);
   std::optional<Table> torque;
@@ -170,11 +193,13 @@ ExitCode run_scene(const SimulateOptions& o) {
   SceneMotion motion(scene, integrator,
                      {positive("--tolerance", o.tolerance[0]), positive("--tolerance", o.tolerance.back())},
                      std::move(torque));
-  return run_motion(motion, o, schedule(o, is_adaptive(integrator)));
+  return run_motion(motion, o, schedule(o, is_adaptive(integrator)),
+                    [&](const Recording& recording) { return report_of(recording, scene.model(), {}); });
 }
 
 ExitCode run(const SimulateOptions& o) {
   if (!o.plot.empty()) picture_format(o.plot);
+  check_report(o);
   if (is_scene(o.model.source)) return run_scene(o);
   const Model model = load_model(o.model);
   const TreeSetup setup = read_setup(o, model);
@@ -182,7 +207,12 @@ ExitCode run(const SimulateOptions& o) {
   if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when.grid);
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
   TreeMotion motion(model, setup);
-  return run_motion(motion, o, when);
+  return run_motion(motion, o, when, [&](const Recording& recording) {
+    const UrdfVisuals visuals = load_visuals(o.model.source);
+    Report report = report_of(recording, model, visuals.links);
+    for (const auto& finding : visuals.findings) report.notes.push_back(finding.message);
+    return report;
+  });
 }
 
 }  // namespace
@@ -215,7 +245,7 @@ Subcommand add_simulate(CLI::App& program) {
   app.add_option("--forces", o->forces, "JSON with springs, damping, friction, limits, wrenches")
       ->type_name("FILE");
   app.add_option("--controllers", o->controllers,
-                 "JSON with controllers: pd, computed_torque, gravity_compensation")
+                 "JSON with controllers: pd, computed_torque, gravity_compensation, operational_space")
       ->type_name("FILE");
   app.add_flag("--project", o->project, "Scenes: make velocities fit, and close loops, that do not");
   app.add_flag("--damping", o->damping, "Apply the damping that the model's joints state");
@@ -228,8 +258,11 @@ Subcommand add_simulate(CLI::App& program) {
   app.add_option("--out", o->out,
                  "CSV, or by its ending .npz or .h5; FILE.part until the run ends (- for stdout)")
       ->type_name("FILE");
+  app.add_flag("--units", o->units, "Begin CSV with a comment line of units (.npz and .h5 always have them)");
   app.add_flag("--resume", o->resume, "Go on from the last row of --out (or of its .part) to the same bits");
   app.add_option("--plot", o->plot, "Also draw joints and energy to this file")->type_name("FILE.svg|png");
+  app.add_option("--report", o->report, "Also make a page for the browser: plots and the moving mechanism")
+      ->type_name("FILE.html");
   app.add_option("--monte-carlo", o->monte_carlo.runs, "Make this many runs; one summary row each (CSV)")
       ->check(CLI::Range(1, 100'000'000))
       ->type_name("N");
@@ -254,7 +287,8 @@ Subcommand add_simulate(CLI::App& program) {
       "Examples:\n"
       "  articula simulate double_pendulum --duration 2 --step 0.01\n"
       "  articula simulate four_bar --duration 2 --every 0.1\n"
-      "  articula simulate quadruped --base free --duration 1 --integrator variational --every 0.1\n");
+      "  articula simulate quadruped --base free --duration 1 --integrator variational --every 0.1\n"
+      "  articula simulate double_pendulum --duration 10 --every 0.01 --out run.csv --report run.html\n");
   return {&app, [o] { return run(*o); }};
 }
 

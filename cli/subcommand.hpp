@@ -31,5 +31,6 @@ Subcommand add_eval(CLI::App& program);
 Subcommand add_operators(CLI::App& program);
 Subcommand add_count(CLI::App& program);
 Subcommand add_simulate(CLI::App& program);
+Subcommand add_view(CLI::App& program);
 
 }  // namespace articula::cli

@@ -7,6 +7,7 @@
 #include <functional>
 
 #include "articula/model/configuration.hpp"
+#include "articula/simulation/task_control.hpp"
 #include "cli/input.hpp"
 #include "cli/states.hpp"
 
@@ -150,6 +151,35 @@ const ControllerKind controller_kinds[] = {
      [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
        m.section.only({"type", "sample_time"});
        return std::make_unique<GravityCompensation>(m.model);
+     }},
+    {"operational_space",
+     [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
+       const Section& s = m.section;
+       s.only({"type", "frame", "position", "quaternion", "stiffness", "damping", "turning_stiffness",
+               "turning_damping", "posture", "posture_stiffness", "posture_damping", "sample_time"});
+       const std::string frame = s.at("frame").text();
+       // Where the frame is at the start, unless it is told where to be.
+       const FramePose<double> now = pose(m.model, m.setup.q, frame);
+       MotionTarget target{.rotation = now.rotation, .position = now.position};
+       if (s.has("position")) {
+         const auto p = s.at("position").numbers(3);
+         target.position = {p[0], p[1], p[2]};
+       }
+       if (s.has("quaternion")) {
+         const auto r = s.at("quaternion").numbers(4);
+         const double length = std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
+         if (std::abs(length - 1) > 1e-6) s.at("quaternion").fail("its length is {}, expected 1", length);
+         target.rotation = rotation(normalized(Quaternion<double>{r[0], r[1], r[2], r[3]}));
+       }
+       OperationalSpaceOptions o;
+       o.gains.stiffness = s.number("stiffness", o.gains.stiffness);
+       o.gains.damping = s.number("damping", o.gains.damping);
+       o.gains.turning_stiffness = s.number("turning_stiffness", o.gains.stiffness);
+       o.gains.turning_damping = s.number("turning_damping", o.gains.damping);
+       o.posture_stiffness = s.number("posture_stiffness", o.posture_stiffness);
+       o.posture_damping = s.number("posture_damping", o.posture_damping);
+       return std::make_unique<OperationalSpaceControl>(
+           m.model, frame, target, s.has("posture") ? s.at("posture").numbers(m.model.nq()) : m.setup.q, o);
      }},
 };
 

@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "articula/batch/batch.hpp"
+#include "articula/diagonal/diagonalized_dynamics.hpp"
 #include "articula/dynamics/coriolis.hpp"
 #include "articula/dynamics/fd1_to_fd4.hpp"
 #include "articula/dynamics/forward_dynamics.hpp"
@@ -15,10 +17,12 @@
 #include "articula/linearization/second_order.hpp"
 #include "articula/linearization/state_space.hpp"
 #include "articula/loops/constrained_dynamics.hpp"
+#include "articula/model/configuration.hpp"
 #include "articula/operators/program.hpp"
 #include "articula/simulation/controllers.hpp"
 #include "articula/simulation/linearized_step.hpp"
 #include "articula/simulation/simulator.hpp"
+#include "articula/task_space/control.hpp"
 #include "tests/support/cases.hpp"
 
 // Sanitizers bring their own malloc, and only glibc has the names below.
@@ -198,6 +202,87 @@ void check_operators(const Case& c) {
   EXPECT_EQ(allocations_in([&] { reach.apply(wrench, x); }), 0);
 }
 
+void check_diagonal(const Case& c) {
+  if (c.model.has_mimics()) return;
+  const auto &q = c.state.q, &v = c.state.v, &tau = c.state.tau;
+  const std::size_t nv = c.model.nv();
+  DiagonalizedDynamics work(c.model);
+  std::vector<double> x(nv), y(nv), gains(nv, 2.0);
+  if (nv == 0) return;
+  EXPECT_EQ(allocations_in([&] { work.update(q); }), 0);
+  EXPECT_EQ(allocations_in([&] { work.rates_to_nu(v, x); }), 0);
+  EXPECT_EQ(allocations_in([&] { work.nu_to_rates(x, y); }), 0);
+  EXPECT_EQ(allocations_in([&] { work.forces_to_kappa(tau, y); }), 0);
+  EXPECT_EQ(allocations_in([&] { work.coriolis_nu(x, y); }), 0);
+  EXPECT_EQ(allocations_in([&] { work.nu_dot(q, x, tau, y); }), 0);
+  for (const auto all : {RateCompensation::gravity, RateCompensation::all})
+    EXPECT_EQ(allocations_in([&] { decoupled_rate_control(work, v, x, gains, all, y); }), 0);
+  EXPECT_EQ(allocations_in([&] { work.xi_dot(q, v, tau, y); }), 0);
+}
+
+void check_batch(const Case& c) {
+  const Model& model = c.model;
+  const auto &q = c.state.q, &v = c.state.v, &tau = c.state.tau;
+  const std::size_t nv = model.nv();
+  if (nv == 0) return;
+  Batch<> batch(model);
+  std::vector<double> x(nv), dq(nv * nv), dv(nv * nv), dtau(nv * nv);
+  EXPECT_EQ(allocations_in([&] { batch.inverse_dynamics(q, v, v, x); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.forward_dynamics(q, v, tau, x); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.inverse_mass_matrix(q, dq); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.linearized_forward(q, v, tau, dq, dv, dtau); }), 0);
+}
+
+/// Every query and controller of the operational space, at a state and at the neutral one, which is singular
+/// for many models.
+void check_task_space(const Case& c) {
+  const Model& model = c.model;
+  const std::size_t nv = model.nv();
+  const std::string first = model.frames().front().name, last = model.frames().back().name;
+  const std::vector<Task> tasks{pose_task(model, "tool", last), position_task(model, last),
+                                line_task(model, first, {1, 2, 3}, "tool")};
+  for (const bool damp : {false, true}) {
+    TaskSpace space(model, tasks, {.damp = damp});
+    TaskController control(model, {{tasks[0]}, {tasks[1], tasks[2]}}, {.damp = damp});
+    const std::size_t rows = space.rows();
+    std::vector<double> square(rows * rows), y(rows), F(rows), x(nv), tau(nv), wide(rows * nv), N(nv * nv),
+        limits(nv, 5.0), q = c.state.q;
+    for (int round = 0; round < 2; ++round) {
+      EXPECT_EQ(allocations_in([&] { space.update(q); }), 0);
+      EXPECT_EQ(allocations_in([&] { space.update(q, c.state.v); }), 0);
+      EXPECT_EQ(allocations_in([&] {
+                  space.omega(square), space.lambda(square), space.coriolis(y), space.gravity(y);
+                  space.velocity(y), space.bias_acceleration(y), space.free_acceleration(y);
+                  space.jacobian(wide), space.jacobian_bar(wide), space.null_space(N);
+                  (void)space.rank(), (void)space.exact(), (void)space.pose(0), (void)space.frame_velocity(1);
+                }),
+                0);
+      EXPECT_EQ(allocations_in([&] {
+                  space.times_omega(F, y), space.times_lambda(F, y), space.times_jacobian(tau, y);
+                  space.times_jacobian_star(F, x), space.times_jacobian_bar(F, x);
+                  space.times_jacobian_bar_star(tau, y), space.project_forces(tau, x);
+                  space.project_velocities(tau, x), space.acceleration_of(tau, y), space.motion_force(F, y);
+                  space.gravity_forces(x), space.bias_forces(x), space.times_mass(tau, x);
+                }),
+                0);
+      EXPECT_EQ(allocations_in([&] {
+                  control.update(q, c.state.v);
+                  control.follow(0, {});
+                  control.press(0, 2, 5, 3);
+                  control.hold_posture(c.state.q, 10, 5);
+                  control.limit_torques({});
+                  control.torques(x);
+                  control.limit_torques(limits);
+                  control.torques(x);
+                  control.null_space_forces(tau);
+                  control.torques(x);
+                }),
+                0);
+      neutral(model, q);
+    }
+  }
+}
+
 void check_loops(const Case& c) {
   const Model& model = c.model;
   const int tool = model.frame("tool");
@@ -253,9 +338,12 @@ void check_simulation(const Case& c) {
 
 TEST(Allocation, NoneAfterSetUp) {
   for_each_case([](const Case& c) {
+    check_task_space(c);
     check<double>(c);
     check<float>(c);
     check_operators(c);
+    check_batch(c);
+    check_diagonal(c);
     check_loops(c);
     check_simulation(c);
   });

@@ -5,8 +5,6 @@
 
 #include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -17,27 +15,17 @@
 #include "articula/files/urdf.hpp"
 #include "articula/loops/closed_chain.hpp"
 #include "articula/loops/scene.hpp"
+#include "tests/support/command_line.hpp"
 #include "tests/support/random_models.hpp"
 
 namespace articula::testing {
 namespace {
 
 using nlohmann::json;
-namespace fs = std::filesystem;
 
-struct Ran {
-  int code;
-  std::string out;
-};
-Ran run(const std::string& arguments, bool errors = false) {
-  const std::string command =
-      "'" ARTICULA_PROGRAM "' " + arguments + (errors ? " 2>&1 >/dev/null" : " 2>/dev/null") + " </dev/null";
-  FILE* pipe = popen(command.c_str(), "r");
-  Ran ran{-1, {}};
-  std::array<char, 4096> chunk;
-  while (pipe && std::fgets(chunk.data(), chunk.size(), pipe)) ran.out += chunk.data();
-  if (pipe) ran.code = WEXITSTATUS(pclose(pipe));
-  return ran;
+Printed run(const std::string& arguments, bool errors = false) {
+  return printed("'" ARTICULA_PROGRAM "' " + arguments + (errors ? " 2>&1 >/dev/null" : " 2>/dev/null") +
+                 " </dev/null");
 }
 
 /// A scene with arms that are shipped, one of each contact kind, in a file.
@@ -81,7 +69,7 @@ struct SceneFile {
 
 TEST(SceneCommand, GraspIsThePapersSolution) {
   SceneFile file;
-  const Ran ran = run("eval " + file.write() + " grasp");
+  const Printed ran = run("eval " + file.write() + " grasp");
   ASSERT_EQ(ran.code, 0);
   const json grasp = json::parse(ran.out)["results"][0]["grasp"];
   EXPECT_EQ(grasp["rank"], 24);
@@ -123,12 +111,12 @@ TEST(SceneCommand, VelocitiesThatDoNotFit) {
   SceneFile file;
   file.scene["arms"][0]["v"] = {0.1, 0.2, 0, 0, 0.3, 0, 0};
   file.scene["arms"][3]["v"] = {-0.1, 0.5, 0, 0.4, 0, 0, 0};
-  const Ran refused = run("eval " + file.write() + " grasp", true);
+  const Printed refused = run("eval " + file.write() + " grasp", true);
   EXPECT_EQ(refused.code, 2);
   EXPECT_NE(refused.out.find("does not fit"), std::string::npos) << refused.out;
   EXPECT_NE(refused.out.find("arm '"), std::string::npos) << refused.out;
   EXPECT_NE(refused.out.find("residual"), std::string::npos) << refused.out;
-  const Ran projected = run("eval " + file.path.string() + " grasp --project");
+  const Printed projected = run("eval " + file.path.string() + " grasp --project");
   ASSERT_EQ(projected.code, 0);
   EXPECT_LT(json::parse(projected.out)["results"][0]["grasp"]["residual"].get<double>(), 1e-8);
   EXPECT_EQ(run("check " + file.path.string()).code, 1);
@@ -144,7 +132,7 @@ TEST(SceneCommand, ErrorsAreOneLineAndExitCodeTwo) {
     change(file.scene);
     const std::string path = file.write();
     for (const char* command : {"eval ", "check "}) {
-      const Ran ran = run(command + path + (command[0] == 'e' ? " grasp" : ""), true);
+      const Printed ran = run(command + path + (command[0] == 'e' ? " grasp" : ""), true);
       EXPECT_EQ(ran.code, 2) << ran.out;
       EXPECT_NE(ran.out.find(expected), std::string::npos) << ran.out;
       EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
@@ -166,7 +154,7 @@ TEST(SceneCommand, ErrorsAreOneLineAndExitCodeTwo) {
   // Found when the state is put in.
   SceneFile file;
   file.scene["arms"][0]["q"] = {1, 2};
-  const Ran ran = run("eval " + file.write() + " grasp", true);
+  const Printed ran = run("eval " + file.write() + " grasp", true);
   EXPECT_EQ(ran.code, 2);
   EXPECT_NE(ran.out.find("has 2 numbers"), std::string::npos) << ran.out;
   EXPECT_EQ(run("eval " + file.path.string() + " mass_matrix", true).code, 2);
@@ -176,12 +164,12 @@ TEST(SceneCommand, ErrorsAreOneLineAndExitCodeTwo) {
 TEST(SceneCommand, ShippedScenes) {
   for (const char* name : {"four_bar", "slider_crank", "stewart", "gripper", "two_arms"}) {
     SCOPED_TRACE(name);
-    const Ran ran = run(std::string("eval ") + name + " grasp grasp_linearized");
+    const Printed ran = run(std::string("eval ") + name + " grasp grasp_linearized");
     ASSERT_EQ(ran.code, 0);
     const json result = json::parse(ran.out)["results"][0];
     EXPECT_LT(result["grasp"]["residual"].get<double>(), 1e-9);
     EXPECT_EQ(result["grasp_linearized"]["dq"].size(), result["grasp_linearized"]["a"].size());
-    const Ran checked = run(std::string("check ") + name);
+    const Printed checked = run(std::string("check ") + name);
     EXPECT_EQ(checked.code, 0) << checked.out;
     EXPECT_NE(checked.out.find("sound"), std::string::npos);
   }
@@ -210,7 +198,7 @@ std::vector<std::vector<double>> rows_of(const std::string& csv, std::vector<std
 TEST(SceneCommand, SimulationHoldsConstraintsAndEnergy) {
   for (const char* name : {"four_bar", "two_arms"}) {
     SCOPED_TRACE(name);
-    const Ran ran = run(std::string("simulate ") + name + " --duration 1 --step 0.001 --every 0.1");
+    const Printed ran = run(std::string("simulate ") + name + " --duration 1 --step 0.001 --every 0.1");
     ASSERT_EQ(ran.code, 0);
     std::vector<std::string> names;
     const auto rows = rows_of(ran.out, names);

@@ -5,8 +5,6 @@
 
 #include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -14,6 +12,7 @@
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/model/chain.hpp"
+#include "tests/support/command_line.hpp"
 #include "tests/support/random_models.hpp"
 
 namespace articula::testing {
@@ -21,19 +20,9 @@ namespace {
 
 using nlohmann::json;
 
-struct Ran {
-  int code;
-  std::string out;  // stderr too where asked for
-};
-Ran run(const std::string& arguments, const std::string& input = "", bool with_errors = false) {
-  const std::string command = "printf '%s' '" + input + "' | '" ARTICULA_PROGRAM "' operators " + arguments +
-                              (with_errors ? " 2>&1" : " 2>/dev/null");
-  FILE* pipe = popen(command.c_str(), "r");
-  Ran ran{-1, {}};
-  std::array<char, 4096> chunk;
-  while (pipe && std::fgets(chunk.data(), chunk.size(), pipe)) ran.out += chunk.data();
-  if (pipe) ran.code = WEXITSTATUS(pclose(pipe));
-  return ran;
+Printed run(const std::string& arguments, const std::string& input = "", bool with_errors = false) {
+  return printed("printf '%s' '" + input + "' | '" ARTICULA_PROGRAM "' operators " + arguments +
+                 (with_errors ? " 2>&1" : " 2>/dev/null"));
 }
 json state_of(const State& s) { return {{"q", s.q}, {"v", s.v}, {"tau", s.tau}, {"x", s.a}}; }
 
@@ -41,7 +30,7 @@ TEST(OperatorsCommand, InverseOfTheMassOperator) {
   const Model model(make_chain(5));
   Rng rng(1);
   const State s = random_state(rng, model);
-  const Ran ran = run("chain:5 'inv(H*phi*M*star(phi)*star(H)) * x'", state_of(s).dump());
+  const Printed ran = run("chain:5 'inv(H*phi*M*star(phi)*star(H)) * x'", state_of(s).dump());
   ASSERT_EQ(ran.code, 0);
   MassFactor<> factor(model);
   factor.factor(s.q);
@@ -93,12 +82,12 @@ TEST(OperatorsCommand, ErrorsAreOneLineAndExitCodeTwo) {
         Bad{"chain:3 'H*phi*y'", "'y' is missing"}, Bad{"chain:3 'inv(P)' --dense", "no O(n) inverse"},
         Bad{"chain:3", "an EXPRESSION is missing"}, Bad{"chain:3 'psi*(phi' --dense", "is missing"},
         Bad{"chain:3 'B(nowhere)' --dense", "no frame 'nowhere'"}}) {
-    const Ran ran = run(bad.arguments, "", true);
+    const Printed ran = run(bad.arguments, "", true);
     EXPECT_EQ(ran.code, 2) << bad.arguments;
     EXPECT_NE(ran.out.find(bad.message), std::string::npos) << ran.out;
     EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
   }
-  const Ran ran = run("chain:2 'H*phi*x'", R"({"q": [0, 0], "x": [1, 2, 3]})", true);
+  const Printed ran = run("chain:2 'H*phi*x'", R"({"q": [0, 0], "x": [1, 2, 3]})", true);
   EXPECT_EQ(ran.code, 2);
   EXPECT_NE(ran.out.find("x has 3 numbers, here it needs 12"), std::string::npos) << ran.out;
 }

@@ -15,6 +15,7 @@
 #include "articula/files/urdf.hpp"
 #include "articula/linearization/linearized_forward.hpp"
 #include "articula/linearization/linearized_inverse.hpp"
+#include "articula/task_space/task_space.hpp"
 #include "tests/support/cases.hpp"
 
 namespace articula::testing {
@@ -146,6 +147,19 @@ TEST(Oracle, AllRobots) {
       std::vector<double> J(6 * nv);
       motion.jacobian(ee, J);
       same("ee Jacobian", J, robot.spatial_matrix(state["ee_jacobian"]));
+      // The oracle has it where sigma_min / sigma_max of J is over 1e-6; its square is what Omega loses.
+      TaskSpace space(model, pose_task(model, robot.data["ee_frame"]["name"].get<std::string>()));
+      space.update(q, v);
+      if (const json& theirs = state["operational_space_inertia"]; !theirs.is_null()) {
+        std::vector<double> Lambda(36), expected(36);
+        for (int i = 0; i < 6; ++i)
+          for (int k = 0; k < 6; ++k) expected[(i + 3) % 6 * 6 + (k + 3) % 6] = theirs[i][k];
+        space.lambda(Lambda);
+        same("operational space inertia", Lambda, expected);
+        EXPECT_EQ(space.rank(), 6);
+      } else {
+        EXPECT_LT(space.rank(), 6);
+      }
       const auto t = motion.totals();
       same("kinetic", {t.kinetic}, {state["kinetic_energy"]});
       same("potential", {t.potential}, {state["potential_energy"]});

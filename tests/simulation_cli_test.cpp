@@ -9,58 +9,25 @@
 
 #include <chrono>
 #include <cmath>
-#include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "articula/simulation/recording.hpp"
+#include "tests/support/command_line.hpp"
 #include "tests/support/motions.hpp"
 
 namespace articula {
 namespace {
 
-namespace fs = std::filesystem;
-using Words = std::vector<std::string>;
+namespace fs = testing::fs;
+using testing::Ran;
+using testing::Words;
 
-struct Ran {
-  int code;
-  std::string out, err;
-};
-
-class SimulateCommand : public ::testing::Test {
+class SimulateCommand : public testing::CommandLine {
  protected:
-  void SetUp() override {
-    const auto* const test = ::testing::UnitTest::GetInstance()->current_test_info();
-    folder_ = fs::path(::testing::TempDir()) /
-              ("articula_simulate_" + std::to_string(getpid()) + "_" + test->name());
-    fs::create_directories(folder_);
-  }
-  void TearDown() override { fs::remove_all(folder_); }
-
-  std::string path(const std::string& name) const { return (folder_ / name).string(); }
-  std::string write(const std::string& name, const std::string& content) const {
-    std::ofstream(path(name), std::ios::binary) << content;
-    return path(name);
-  }
-  static std::string content(const std::string& file) {
-    std::ifstream in(file, std::ios::binary);
-    return {std::istreambuf_iterator<char>(in), {}};
-  }
-  static std::string quoted(const std::string& word) {
-    std::string out = "'";
-    for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
-    return out + "'";
-  }
-  Ran shell(const std::string& line) const {
-    const int status = std::system(("cd " + quoted(folder_.string()) + " && { " + line + "; } </dev/null >" +
-                                    quoted(path(".out")) + " 2>" + quoted(path(".err")))
-                                       .c_str());
-    return {WIFEXITED(status) ? WEXITSTATUS(status) : -1, content(path(".out")), content(path(".err"))};
-  }
   std::string line(const Words& words) const {
     std::string out = quoted(ARTICULA_PROGRAM) + " simulate";
     for (const auto& word : words) out += " " + quoted(word);
@@ -104,7 +71,6 @@ class SimulateCommand : public ::testing::Test {
     waitpid(child, &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
   }
-  fs::path folder_;
 };
 
 const Words pendulum{"double_pendulum", "--duration", "1", "--step", "0.01"};
@@ -133,6 +99,10 @@ TEST_F(SimulateCommand, WritesTheColumnsOfTheManual) {
   const Recording odd = recording({"double_pendulum", "--duration", "0.025", "--step", "0.01"});
   ASSERT_EQ(odd.size(), 4u);
   EXPECT_EQ(odd.row(3)[0], 0.025);
+  const Recording with_units = recording(pendulum + Words{"--units"});
+  EXPECT_EQ(with_units.columns[3].unit, "rad/s");
+  EXPECT_EQ(with_units.columns.back().unit, "N m");
+  EXPECT_EQ(with_units.size(), 101u);
   const Recording free_base =
       recording({"quadruped", "--base", "free", "--duration", "0.01", "--step", "0.01"});
   EXPECT_EQ(free_base.columns[1].name, "q:root_joint.0");
@@ -268,6 +238,23 @@ TEST_F(SimulateCommand, TorquesForcesAndControllersAct) {
        write("c.json", R"({"type": "computed_torque", "kp": 100, "kd": 20, "reference": [0.5, 0.25]})")});
   EXPECT_NEAR(reached.row(20)[1], 0.5, 1e-5);
   EXPECT_NEAR(reached.row(20)[2], 0.25, 1e-5);
+  // A hand goes where operational space says, sampled at 1 kHz.
+  const std::string bent = write("b.json", R"({"q": [0.1, 0.6, 0, 1.1, 0, 0.5, 0]})");
+  const Words reach{"arm7", "--duration", "2", "--initial", bent, "--every", "0.5", "--controllers"};
+  const Recording held = recording(
+      reach +
+      Words{write("c.json", R"({"type": "operational_space", "frame": "hand", "sample_time": 0.001})")});
+  for (std::size_t i = 0; i < held.size(); ++i) EXPECT_NEAR(held.row(i)[2], 0.6, 1e-3);
+  const Recording sent =
+      recording(reach + Words{write("c.json", R"({"type": "operational_space", "frame": "hand",
+      "position": [0.5, 0.1, 0.6], "stiffness": 100, "damping": 20, "sample_time": 0.001})")});
+  const Model model = testing::shipped("arm7");
+  const auto last = sent.row(sent.size() - 1);
+  const auto at = pose(model, last.subspan(1, 7), "hand").position;
+  EXPECT_NEAR(at.x, 0.5, 1e-3);
+  EXPECT_NEAR(at.y, 0.1, 1e-3);
+  EXPECT_NEAR(at.z, 0.6, 1e-3);
+  refuses(reach + Words{write("c.json", R"({"type": "operational_space", "frame": "foot"})")}, "foot");
   const Recording limited = recording(
       {"arm7", "--duration", "1", "--limits", "events", "--integrator", "rk45", "--step", "0.01", "--initial",
        write("i.json", R"({"q": [0, 1, 0, 1, 0, 0, 0], "v": [0, 3, 0, 0, 0, 0, 0]})")});

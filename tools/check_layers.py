@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 LAYERS = ["spatial", "model", "files", "dynamics", "operators", "linearization", "task_space", "diagonal", "loops",
-          "simulation", "batch"]
+          "simulation", "batch", "report"]
 # Files of models know nothing of dynamics, and the other way round.
 FORBIDDEN = {("dynamics", "files")}
 ROOT = pathlib.Path(__file__).resolve().parent.parent

@@ -1,18 +1,30 @@
 #!/bin/sh
-# The main job on a shipped robot: what `make demo` shows.
+# The main job on shipped robots: what `make demo` shows. demo.sh PROGRAM TWO_ARMS_CARRY
 set -eu
 articula=$1
-state='{"q": [0.1, -0.7, 0.4, 0.2, 0.9, -0.3], "v": [0.5, -0.2, 0.3, 0.1, -0.4, 0.6], "a": [1, 0, -1, 0.5, 0, 0.2], "tau": [5, 40, 10, 0, 0, 0]}'
+carry=$2
+folder=demo
+mkdir -p "$folder"
+state='{"q": [0.1, -0.7, 0.4, 0.2, 0.9, -0.3], "v": [0.5, -0.2, 0.3, 0.1, -0.4, 0.6], "tau": [5, 40, 10, 0, 0, 0]}'
 
-echo "PUMA 560: the model"
-"$articula" info puma560
+echo "1. PUMA 560: its mass matrix, and the O(n) inverse"
+echo "$state" | "$articula" eval puma560 mass_matrix inverse_mass_matrix | python3 tools/show_results.py
+echo "   The papers' operator identities on this robot, as residuals:"
+"$articula" operators puma560 --identities | python3 tools/show_identities.py
 echo
-echo "Its mass matrix and the O(n) inverse, inverse and forward dynamics, energies, at one state:"
-echo "$state" | "$articula" eval puma560 mass_matrix inverse_mass_matrix inverse_dynamics forward_dynamics kinetic_energy \
-  potential_energy center_of_mass | python3 tools/show_results.py
+echo "2. A double pendulum is dropped: 10 s, variational integrator"
+"$articula" simulate double_pendulum --duration 10 --every 0.01 --integrator variational --out "$folder/pendulum.csv" \
+  --initial '{"q": [1.5, 0.5], "v": [0, 0]}' --report "$folder/pendulum.html"
+python3 tools/show_energy.py "$folder/pendulum.csv"
 echo
-echo "Try next:"
-echo "  $articula check my_robot.urdf"
-echo "  $articula info humanoid --base free"
-echo "  echo '{\"q\": [0.3, 0.5], \"v\": [1, 0], \"tau\": [0, 0]}' | $articula eval double_pendulum forward_dynamics pose --frame $(
-  "$articula" info double_pendulum --json | python3 -c 'import json, sys; print(json.load(sys.stdin)["frames"][-1]["name"])')"
+echo "3. Two 7-joint arms carry one object around a circle (closed chain, operational-space control of the object)"
+printf '   '
+"$carry" "$folder/report.html"
+echo
+echo "4. Open in a browser, no network needed:"
+for page in report pendulum; do [ -f "$folder/$page.html" ] && echo "   $(pwd)/$folder/$page.html"; done
+echo
+echo "5. Try next:"
+echo "   $articula simulate humanoid --base free --duration 1 --every 0.01 --out fall.csv --report fall.html"
+echo "   $articula view arm7"
+echo "   $articula check my_robot.urdf"

@@ -31,6 +31,7 @@ DiagonalizedDynamics::DiagonalizedDynamics(const Model& model)
   d_.theta_dot = give(nv);
   d_.force = give(nv);
   d_.k = m_;
+  control_ = AlignedArray<double>(2 * nv);
 }
 
 void DiagonalizedDynamics::update(In<double> q) {
@@ -170,13 +171,13 @@ void decoupled_rate_control(DiagonalizedDynamics& work, In<double> v, In<double>
     if (size != nv)
       throw ArgumentError(fmt::format("decoupled_rate_control: {} has {} numbers, model '{}' needs {}", name,
                                       size, work.model().name(), nv));
-  std::vector<double> nu(nv), eps(nv);
+  const std::span<double> nu(work.control_.data(), nv), eps(work.control_.data() + nv, nv);
   work.rates_to_nu(v, nu);
   if (compensation == RateCompensation::all) {
     work.coriolis_nu(nu, eps);
   } else {
-    const std::vector<double> still(nv);
-    work.coriolis_nu(still, eps);
+    std::fill(tau.begin(), tau.end(), 0.0);  // at rest
+    work.coriolis_nu(tau, eps);
   }
   for (std::size_t i = 0; i < nv; ++i) eps[i] += gains[i] * (desired_nu[i] - nu[i]);
   work.epsilon_to_forces(eps, tau);

@@ -16,6 +16,9 @@
 
 namespace articula {
 
+/// See decoupled_rate_control.
+enum class RateCompensation { gravity, all };
+
 /// Memory for one model; one per thread. Not for models with mimic joints (ArgumentError): their hinges share
 /// coordinates, and the factor m acts on one coordinate a hinge.
 class DiagonalizedDynamics : public Workspace<double> {
@@ -68,7 +71,9 @@ class DiagonalizedDynamics : public Workspace<double> {
               Out<double> rate, Wrenches<double> wrenches);
   void block_diagonal(const double* rows, Out<double> matrix) const;
 
-  AlignedArray<double> extra_;
+  friend void decoupled_rate_control(DiagonalizedDynamics&, In<double>, In<double>, In<double>,
+                                     RateCompensation, Out<double>);
+  AlignedArray<double> extra_, control_;
   DiagonalMemory<double> d_;
   bool updated_ = false;
 };
@@ -76,8 +81,7 @@ class DiagonalizedDynamics : public Workspace<double> {
 /// Joint forces that make each nu_i a first-order loop of its own, nu_i' = gain_i (desired_i - nu_i), at the
 /// configuration of the last update. `gravity`: compensates gravity only; the Coriolis term does no work, so
 /// that the loop is still passive, |nu|^2/2 falling at the rate sum gain_i nu_i^2 (desired = 0). `all`:
-/// compensates the whole of C(q, nu). Allocates.
-enum class RateCompensation { gravity, all };
+/// compensates the whole of C(q, nu). `tau` must be an array of its own.
 void decoupled_rate_control(DiagonalizedDynamics& work, In<double> v, In<double> desired_nu, In<double> gains,
                             RateCompensation compensation, Out<double> tau);
 

@@ -89,7 +89,11 @@ void throw_singular(const Model& model, const char* function, const S* inv_D) {
 template <class S>
 void MassFactor<S>::factor(In<S> q) {
   this->check("factor", "q", q.size(), this->model_.nq());
-  if (dense_) return factor_dense(q);
+  if (dense_) {
+    // Products and frames need the bodies' poses and inertias; D, singular here, is not used.
+    (void)kernels<S>().factor(this->tree(), this->full_q(q), this->m_);
+    return factor_dense(q);
+  }
   if (!(kernels<S>().factor(this->tree(), this->full_q(q), this->m_) > 0))
     throw_singular(this->model_, "mass factor", this->m_.inv_D);
   if (mimics_.count() > 0) factor_mimics();

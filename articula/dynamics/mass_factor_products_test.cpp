@@ -150,5 +150,37 @@ TEST(MassFactorProducts, RefusesTheFactorWithMimicJoints) {
   FAIL() << "no random model had mimic joints";
 }
 
+/// A pointer without mass that follows a link: untied, nothing would resist it, and the factor is a dense
+/// one.
+TEST(MassFactorProducts, MimicJointWithNothingOfItsOwnToMove) {
+  ModelSpec spec;
+  spec.name = "pointer";
+  spec.links = {{"base", {}},
+                {"arm", {.mass = 2, .center_of_mass = {0.1, 0.2, 0.3}, .inertia = {1, 2, 3, 0, 0, 0}}},
+                {"pointer", {}}};
+  JointSpec arm, pointer;
+  arm.name = "shoulder", arm.parent = "base", arm.child = "arm", arm.kind = JointKind::revolute,
+  arm.axis = {0, 1, 0};
+  pointer.name = "follower", pointer.parent = "arm", pointer.child = "pointer",
+  pointer.kind = JointKind::revolute;
+  pointer.axis = {0, 0, 1}, pointer.placement.p = {0.5, 0, 0.2}, pointer.mimic = Mimic{"shoulder", -2, 0.1};
+  spec.joints = {arm, pointer};
+  const Model model(spec);
+  MassFactor<> factor(model);
+  for (const double angle : {0.3, -1.1}) {  // a second configuration: nothing may be left of the first
+    const std::vector<double> q{angle}, one{1};
+    factor.factor(q);
+    std::vector<double> y(1), Omega(36);
+    factor.multiply(one, y);
+    const double M = mass_matrix(model, q)[0];
+    EXPECT_NEAR(y[0], M, 1e-14 * M);
+    const int frame = model.frame("pointer");
+    factor.frame_inertia_inverse(std::span(&frame, 1), Omega);
+    const std::vector<double> J = jacobian(model, q, "pointer");
+    for (int i = 0; i < 6; ++i)
+      for (int j = 0; j < 6; ++j) EXPECT_NEAR(Omega[6 * i + j], J[i] * J[j] / M, 1e-13) << i << " " << j;
+  }
+}
+
 }  // namespace
 }  // namespace articula

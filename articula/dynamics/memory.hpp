@@ -9,7 +9,7 @@ namespace articula {
 /// Components of a slot of KernelMemory::x: the state of one body, world axes, at its joint origin O_k.
 namespace body {
 enum : int {
-  R = 0,         // Mat3: body axes in the world (until move_outward: in the inboard body's axes)
+  R = 0,         // Mat3: body axes in the world (until move_body: in the inboard body's axes)
   l = 9,         // Vec3: from the inboard body's origin to this one's (until then: in its axes)
   w = 12,        // Vec3: angular velocity
   o = w,         // Vec3: in algorithms without velocities, O_k from the first origin of its tree

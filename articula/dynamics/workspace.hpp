@@ -26,6 +26,10 @@ struct MemoryNeeds {
        motion = false;
 };
 
+/// Hands out a kernel's arrays, sized for a model, from one block of memory. S may be a pack of states.
+template <class S>
+AlignedArray<S> kernel_arrays(const Tree<Real<S>>& tree, const MemoryNeeds& needs, KernelMemory<S>& m);
+
 template <class S>
 class Workspace {
  public:
@@ -49,7 +53,7 @@ class Workspace {
   const Tree<S>& tree() const { return model_.tree<S>(); }
 
   Model model_;
-  AlignedArray<S> memory_;
+  AlignedArray<S> memory_, mimic_memory_;
   KernelMemory<S> m_;
   S *q_ = nullptr, *v_ = nullptr, *a_ = nullptr, *tau_ = nullptr,
     *result_ = nullptr;  // only with mimic joints

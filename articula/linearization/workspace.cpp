@@ -138,6 +138,11 @@ void LinearizationWorkspace<S>::reduce_matrix(const S* full, std::span<S> out) c
 
 template class LinearizationWorkspace<double>;
 template class LinearizationWorkspace<float>;
+template AlignedArray<Pack<double, block>> linearization_arrays(const Tree<double>&,
+                                                                const LinearizationNeeds&,
+                                                                LinearizationMemory<Pack<double, block>>&);
+template AlignedArray<Pack<float, block>> linearization_arrays(const Tree<float>&, const LinearizationNeeds&,
+                                                               LinearizationMemory<Pack<float, block>>&);
 template AlignedArray<Dual<double>> linearization_arrays(const Tree<double>&, const LinearizationNeeds&,
                                                          LinearizationMemory<Dual<double>>&);
 

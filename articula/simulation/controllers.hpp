@@ -1,7 +1,7 @@
 // Controllers, as force elements: they act all the time, or sampled (Simulator::add_sampled).
 //
-// None acts on the joint of a free base. Operational-space control is in articula/task_space, and is added to
-// a simulator in the same way: anything that is a ForceElement.
+// None acts on the joint of a free base. Operational-space control is in task_control.hpp; anything else that
+// is a ForceElement is added to a simulator in the same way.
 #pragma once
 
 #include "articula/dynamics/inverse_dynamics.hpp"

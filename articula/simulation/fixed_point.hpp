@@ -25,6 +25,8 @@ class FixedPoint {
     ++count_;
     constexpr double ulp = std::numeric_limits<double>::epsilon();
     if (change <= ulp / 2 * size) return false;
+    // It converges like a geometric series: the next change would be lost in rounding.
+    if (count_ > 1 && change < last_ / 8 && change * (change / last_) <= ulp / 8 * size) return false;
     // No longer shrinking: rounding, if it is small already.
     if (change >= last_ * 0.9 && change < 1e3 * ulp * size) return false;
     last_ = change;

@@ -63,8 +63,8 @@ enum class FileFormat { csv, npz, hdf5 };
 /// By the ending: .npz; .h5, .hdf5; anything else is CSV.
 FileFormat format_of(std::string_view path);
 
-/// Every number to the last bit, a line each: with the line's end.
-std::string csv_header(const std::vector<Column>& columns);
+/// Every number to the last bit, a line each: with the line's end. Units are a comment line before the names.
+std::string csv_header(const std::vector<Column>& columns, bool units = false);
 void append_csv_row(std::span<const double> row, std::string& text);
 
 /// Writes the whole file; throws Error if that fails (the disk is full, say), naming the file.

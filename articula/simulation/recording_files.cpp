@@ -96,8 +96,11 @@ void append_csv_word(const std::string& word, std::string& out) {
   out.push_back('"');
 }
 
+constexpr std::string_view units_comment = "# units: ";
+
 Recording read_csv(const std::string& path) {
   const std::string text = read_bytes(path);
+  std::vector<std::string> units;
   Recording r;
   std::size_t at = 0, line = 0;
   const auto fail = [&](const std::string& why) { unreadable(fmt::format("{}:{}", path, line), why); };
@@ -108,6 +111,14 @@ Recording read_csv(const std::string& path) {
     at = end + 1;
     ++line;
     if (!row.empty() && row.back() == '\r') row.remove_suffix(1);
+    if (row.starts_with(units_comment) && r.columns.empty()) {
+      std::string_view rest = row.substr(units_comment.size());
+      for (std::size_t comma = 0; comma != rest.npos;) {
+        comma = rest.find(',');
+        units.emplace_back(rest.substr(0, comma));
+        if (comma != rest.npos) rest.remove_prefix(comma + 1);
+      }
+    }
     if (row.starts_with("#") || row.empty()) continue;
     if (r.columns.empty()) {
       std::string word;
@@ -144,6 +155,7 @@ Recording read_csv(const std::string& path) {
     }
   }
   if (r.columns.empty()) unreadable(path, "has no header line");
+  for (std::size_t i = 0; i < std::min(units.size(), r.columns.size()); ++i) r.columns[i].unit = units[i];
   return r;
 }
 
@@ -318,7 +330,7 @@ Recording read_npz(const std::string& path) {
   for (const Group& g : groups_of(r.columns)) {
     const std::string data = array(g.name, "<f").first;
     std::vector<double> x(data.size() / 8);
-    std::memcpy(x.data(), data.data(), x.size() * 8);
+    if (!x.empty()) std::memcpy(x.data(), data.data(), x.size() * 8);
     if (r.numbers.empty()) {
       rows = x.size() / g.columns.size();
       r.numbers.resize(rows * r.columns.size());
@@ -456,8 +468,13 @@ FileFormat format_of(std::string_view path) {
   return path.ends_with(".h5") || path.ends_with(".hdf5") ? FileFormat::hdf5 : FileFormat::csv;
 }
 
-std::string csv_header(const std::vector<Column>& columns) {
+std::string csv_header(const std::vector<Column>& columns, bool units) {
   std::string out;
+  if (units) {
+    out = units_comment;
+    for (std::size_t i = 0; i < columns.size(); ++i) out.append(i ? "," : "").append(columns[i].unit);
+    out.push_back('\n');
+  }
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (i) out.push_back(',');
     append_csv_word(columns[i].name, out);

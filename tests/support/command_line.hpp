@@ -8,6 +8,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -21,6 +23,20 @@ namespace articula::testing {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Words = std::vector<std::string>;
+
+/// A shell line's exit code and what it prints.
+struct Printed {
+  int code;
+  std::string out;
+};
+inline Printed printed(const std::string& line) {
+  FILE* pipe = popen(line.c_str(), "r");
+  Printed printed{-1, {}};
+  std::array<char, 4096> chunk;
+  while (pipe && std::fgets(chunk.data(), chunk.size(), pipe)) printed.out += chunk.data();
+  if (pipe) printed.code = WEXITSTATUS(pclose(pipe));
+  return printed;
+}
 
 struct Ran {
   int code;

@@ -1,0 +1,53 @@
+// The tables of compiled kernels for many states: the texts of one state with a SIMD register as the number,
+// one state a lane. Arrays are those of one state with every number widened to `lanes` neighbouring ones.
+#pragma once
+
+#include "articula/dynamics/per_isa.hpp"
+#include "articula/linearization/kernels.hpp"
+
+namespace articula {
+
+/// The most lanes of any instruction set: arrays are made for so many.
+inline constexpr int most_lanes = 8;
+
+template <class T>
+struct BatchTable {
+  int lanes;
+  /// Between numbers state by state (n each, `used` states) and lanes. Lanes beyond get the last state.
+  void (*gather)(const T* states, long n, int used, T* lanes);
+  void (*scatter)(const T* lanes, long n, int used, T* states);
+  using M = KernelMemory<T>;
+  using L = LinearizationMemory<T>;
+  using Model = Tree<T>;
+  void (*inverse_dynamics)(const Model&, const T* q, const T* v, const T* a, const T* wrenches, const M&,
+                           T* tau);
+  /// smallest: the smallest pivot of each state's D.
+  void (*forward_dynamics)(const Model&, const T* q, const T* v, const T* tau, const T* wrenches, const M&,
+                           T* a, T* smallest);
+  void (*mass_matrix)(const Model&, const T* q, const M&, T* matrix);
+  void (*inverse_mass_matrix)(const Model&, const T* q, const M&, T* matrix, T* smallest);
+  void (*kinematics)(const Model&, const T* q, const T* v, const T* a, const M&);
+  void (*energies)(const Model&, const M&, T* kinetic, T* potential);  // after kinematics
+  void (*linearized_inverse)(const Model&, const T* q, const T* v, const T* a, const L&, T* dq, T* dv, T* da);
+  void (*linearized_forward)(const Model&, const T* q, const T* v, const T* tau, const L&, T* a, T* dq, T* dv,
+                             T* dtau, T* smallest);
+  void (*perturbed_inverse)(const Model&, const T* q, const T* v, const T* a, const T* dq, const T* dv,
+                            const T* da, const L&, T* dtau);
+  void (*perturbed_forward)(const Model&, const T* q, const T* v, const T* tau, const T* dq, const T* dv,
+                            const T* dtau, const L&, T* a, T* right, T* da, T* smallest);
+  void (*inverse_gradient)(const Model&, const T* q, const T* v, const T* a, const T* weights, const L&,
+                           T* by_q, T* by_v, T* by_a);
+};
+
+ARTICULA_DECLARE_KERNELS(BatchTable<double>, batch_in_double)
+ARTICULA_DECLARE_KERNELS(BatchTable<float>, batch_in_float)
+
+template <class T>
+const BatchTable<T>& batch_kernels() {
+  if constexpr (sizeof(T) == sizeof(double))
+    return ARTICULA_CHOOSE_KERNELS(batch_in_double)();
+  else
+    return ARTICULA_CHOOSE_KERNELS(batch_in_float)();
+}
+
+}  // namespace articula

@@ -1,0 +1,40 @@
+// A few threads that wait for work, made once: batches and simulations share them.
+#pragma once
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+namespace articula {
+
+class Threads {
+ public:
+  /// `count` workers in all, the calling thread being one of them; 0: as many as the machine has cores.
+  explicit Threads(int count = 0);
+  ~Threads();
+  Threads(const Threads&) = delete;
+  Threads& operator=(const Threads&) = delete;
+
+  int count() const { return static_cast<int>(threads_.size()) + 1; }
+  /// work(worker) once on each worker, at the same time; returns when all have. The first exception is thrown
+  /// again here. Calls from several threads take turns.
+  void run(const std::function<void(int worker)>& work);
+
+ private:
+  void wait_for_work(int worker);
+  void work_on(int worker);
+
+  std::mutex calls_, mutex_;
+  std::condition_variable begin_, end_;
+  const std::function<void(int)>* work_ = nullptr;
+  unsigned generation_ = 0;
+  int busy_ = 0;
+  bool stopping_ = false;
+  std::exception_ptr failure_;
+  std::vector<std::thread> threads_;
+};
+
+}  // namespace articula

@@ -1,0 +1,45 @@
+// What a link looks like: simple solids and triangle meshes, placed in the link's axes. For drawing only: the
+// dynamics knows nothing of them.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "articula/spatial/rotation.hpp"
+
+namespace articula {
+
+struct TriangleMesh {
+  std::string name;
+  std::vector<float> points;           // x y z of each point, metres before scaling
+  std::vector<std::uint32_t> corners;  // three points a triangle
+};
+
+/// Reads an STL (text or binary) or OBJ file, by its ending. Throws ModelError (file, what, expected) if it
+/// is something else, larger than 64 MiB, or damaged: points that are not finite, triangles without points.
+TriangleMesh read_mesh(const std::string& path);
+/// The same from memory; `name` stands for the file in messages and tells the format by its ending.
+TriangleMesh parse_mesh(std::string_view bytes, const std::string& name);
+
+enum class ShapeKind : unsigned char { box, cylinder, sphere, capsule, mesh };
+
+/// Cylinders and capsules lie along z; a capsule's length is that of its cylinder, without the caps.
+struct Shape {
+  ShapeKind kind = ShapeKind::box;
+  Pose placement{};               // of its centre, in link axes
+  Vec3<double> size{1, 1, 1};     // box: the sides; mesh: the scale
+  double radius = 0, length = 0;  // cylinder, sphere, capsule
+  std::shared_ptr<const TriangleMesh> mesh{};
+  std::optional<std::array<double, 4>> color{};  // red, green, blue, opacity, 0 to 1
+};
+
+struct LinkShapes {
+  std::string link;
+  std::vector<Shape> shapes;
+};
+
+}  // namespace articula

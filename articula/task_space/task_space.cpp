@@ -1,0 +1,580 @@
+#include "articula/task_space/task_space.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "articula/dynamics/mass_factor.hpp"
+#include "articula/dynamics/named_kernels.hpp"
+#include "articula/task_space/dense_route.hpp"
+#include "articula/task_space/kernels.hpp"
+
+namespace articula {
+
+TaskSpace::TaskSpace(const Model& model, const Task& task, const SingularityOptions& options)
+    : TaskSpace(model, std::span(&task, 1), options) {}
+
+TaskSpace::TaskSpace(const Model& model, std::span<const Task> tasks, const SingularityOptions& options)
+    : Workspace<double>(model, {.side = true, .factor = true, .keep_D = true, .solve = true}),
+      options_(options) {
+  if (!(options.rank_tolerance >= 0 && options.rank_tolerance < 1) || !(options.activation >= 0) ||
+      !std::isfinite(options.activation))
+    throw ArgumentError(
+        fmt::format("TaskSpace: rank_tolerance {} and activation {}: the first must be in [0, 1), the other "
+                    "finite and not negative",
+                    options.rank_tolerance, options.activation));
+  if (options_.activation == 0) options_.activation = model.mass() > 0 ? 0.05 / model.mass() : 0.05;
+  place_tasks(tasks);
+  make_memory();
+  if (model.has_mimics())
+    dense_ = std::make_unique<DenseRoute>(model_, *this);
+  else
+    lay_segments();
+}
+TaskSpace::~TaskSpace() = default;
+TaskSpace::TaskSpace(TaskSpace&&) noexcept = default;
+TaskSpace& TaskSpace::operator=(TaskSpace&&) noexcept = default;
+
+TaskSpace::PlacedFrame TaskSpace::placed_frame(int frame) const {
+  const Frame& f = model_.frames()[frame];
+  if (f.body < 0) return {0, f.placement.R, f.placement.p};
+  const Mat3<double>& link = model_.bodies()[f.body].link_axes;
+  return {f.body + 1, link * f.placement.R, link * f.placement.p};
+}
+
+void TaskSpace::place_tasks(std::span<const Task> tasks) {
+  std::vector<int> distinct;
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    check_task(model_, tasks[i], static_cast<int>(i));
+    Placed placed{tasks[i], rows_, 0};
+    placed.whole = tasks[i].axes == Task::world_axes && tasks[i].rows.size() == 6;
+    for (std::size_t r = 0; r < tasks[i].rows.size(); ++r)
+      for (std::size_t c = 0; c < 6; ++c) placed.whole &= tasks[i].rows[r][c] == (r == c ? 1 : 0);
+    const auto known = std::find(distinct.begin(), distinct.end(), tasks[i].frame);
+    placed.frame = static_cast<int>(known - distinct.begin());
+    if (known == distinct.end()) {
+      distinct.push_back(tasks[i].frame);
+      frames_.push_back(placed_frame(tasks[i].frame));
+    }
+    if (tasks[i].axes != Task::world_axes) {
+      const PlacedFrame axes = placed_frame(tasks[i].axes);
+      placed.axes_slot = axes.slot;
+      placed.axes = axes.R;
+    }
+    rows_ += static_cast<int>(tasks[i].rows.size());
+    tasks_.push_back(std::move(placed));
+  }
+}
+
+/// The ways of the frames to the world, cut where they meet.
+void TaskSpace::lay_segments() {
+  const Tree<double>& tree = this->tree();
+  std::vector<int> arrivals(tree.slots(), 0), starts_at(tree.slots(), -1);
+  for (const PlacedFrame& frame : frames_) ++arrivals[frame.slot];
+  for (int k = tree.bodies; k >= 1; --k)
+    if (arrivals[k] > 0) ++arrivals[tree.index[k].inboard];
+  const auto meet = [&](int k) { return k > 0 && arrivals[k] > 1; };
+  std::vector<int> ends;
+  int e = 0;
+  const auto walk = [&](int start, bool empty) {
+    TaskSegment segment{start, static_cast<int>(path_.size()), 0, e, -1};
+    int k = start;
+    if (!empty)
+      while (k > 0) {
+        path_.push_back(k);
+        ++segment.bodies;
+        e += (k < tree.bodies ? tree.index[k + 1].v : tree.nv) - tree.index[k].v;
+        k = tree.index[k].inboard;
+        if (meet(k)) break;
+      }
+    segments_.push_back(segment);
+    ends.push_back(k);
+  };
+  for (const PlacedFrame& frame : frames_) walk(frame.slot, meet(frame.slot));
+  for (int k = tree.bodies; k >= 1; --k) {
+    if (!meet(k)) continue;
+    starts_at[k] = static_cast<int>(segments_.size());
+    walk(k, false);
+  }
+  for (std::size_t s = 0; s < segments_.size(); ++s)
+    if (ends[s] > 0) segments_[s].inboard = starts_at[ends[s]];
+  const int frames = static_cast<int>(frames_.size());
+  meeting_.assign(static_cast<std::size_t>(frames) * frames, -1);
+  for (int i = 0; i < frames; ++i)
+    for (int j = 0; j < frames; ++j)
+      for (int s = segments_[i].inboard; s >= 0 && meeting_[i * frames + j] < 0; s = segments_[s].inboard)
+        for (int other = segments_[j].inboard; other >= 0; other = segments_[other].inboard)
+          if (other == s) meeting_[i * frames + j] = s;
+  make_segment_memory(e);
+}
+
+/// e_rows: velocities along all segments.
+void TaskSpace::make_segment_memory(std::size_t e_rows) {
+  const Tree<double>& tree = this->tree();
+  const std::size_t frames = frames_.size(), segments = segments_.size();
+  int last_root = 0;
+  for (int k = 1; k < tree.slots(); ++k)
+    if (tree.index[k].inboard == 0) last_root = k;
+  std::size_t used = 0;
+  const auto give = [&](std::size_t count, double*& pointer) {
+    if (extra_.size()) pointer = extra_.data() + used;
+    used += (count + 7) / 8 * 8;
+  };
+  double *offset = nullptr, *zeros = nullptr;
+  for (int pass = 0; pass < 2; ++pass) {
+    used = 0;
+    give(3 * frames, offset);
+    give(tree.nv, zeros);
+    give(3 * frames, t_.r);
+    give(15 * (static_cast<std::size_t>(last_root) + 1), t_.P_root);
+    give(task_lanes * e_rows, t_.e);
+    give(task_lanes * e_rows, t_.n);
+    give(task_block * segments, t_.T);
+    give(task_block * segments, t_.Omega);
+    give(task_lanes * segments, t_.a);
+    give(task_lanes * segments, t_.g);
+    give(task_block * frames * segments, t_.to);
+    give(frames == 1 ? 0 : task_block * frames * frames, t_.blocks);
+    give(6 * segments, t_.f);
+    if (pass == 0) extra_ = AlignedArray<double>(used + 8);
+  }
+  for (std::size_t i = 0; i < frames; ++i) {
+    offset[3 * i] = frames_[i].p.x;
+    offset[3 * i + 1] = frames_[i].p.y;
+    offset[3 * i + 2] = frames_[i].p.z;
+  }
+  if (frames == 1) t_.blocks = t_.Omega;
+  t_.offset = offset;
+  t_.zeros = zeros;
+  t_.k = m_;
+  t_.frames = static_cast<int>(frames);
+  t_.segments = static_cast<int>(segments);
+  t_.segment = segments_.data();
+  t_.path = path_.data();
+  t_.meeting = meeting_.data();
+}
+
+void TaskSpace::make_memory() {
+  const std::size_t rows = rows_, frames = frames_.size(), nv = model_.nv();
+  solve_ = RankSolve(rows_);
+  row_in_world_.resize(6 * rows);
+  Omega_.resize(rows * rows);
+  for (auto* x : {&coriolis_, &gravity_, &bias_, &velocity_}) x->resize(rows);
+  frame_velocity_.resize(6 * frames);
+  frame_vector_.resize(6 * frames);
+  row_vector_.resize(2 * rows);
+  joint_vector_.resize(2 * nv);
+  body_vector_.resize(6 * static_cast<std::size_t>(tree().slots()));
+  for (const Placed& task : tasks_)
+    for (std::size_t r = 0; r < task.task.rows.size(); ++r)
+      std::copy(task.task.rows[r].begin(), task.task.rows[r].end(),
+                row_in_world_.begin() + 6 * (task.first_row + r));
+}
+
+// --- state
+// ------------------------------------------------------------------------------------------------------
+void TaskSpace::update(In<double> q) { state("TaskSpace: update", q, nullptr); }
+void TaskSpace::update(In<double> q, In<double> v) {
+  check("TaskSpace: update", "v", v.size(), model_.nv());
+  state("TaskSpace: update", q, v.data());
+}
+void TaskSpace::state(const char* function, std::span<const double> q, const double* v) {
+  check(function, "q", q.size(), model_.nq());
+  updated_ = solved_ = false;
+  const bool moved = moving_;
+  moving_ = v != nullptr;
+  if (dense_) {
+    dense_->update(q, v);
+  } else if (!(task_kernels().update(tree(), q.data(), v, t_) > 0)) {
+    throw_singular(model_, "operational space", m_.inv_D);
+  }
+  if (v && !dense_)
+    task_kernels().velocities(tree(), t_, v, frame_velocity_.data());
+  else if (v)
+    dense_->velocities(v, frame_velocity_.data());
+  else if (moved)
+    for (auto* x : {&frame_velocity_, &coriolis_, &bias_, &velocity_}) std::fill(x->begin(), x->end(), 0.0);
+  finish(moving_);
+  // A speed or configuration that is not finite shows in one of these.
+  double sum = 0;
+  for (int i = 0; i < rows_; ++i)
+    sum += coriolis_[i] + gravity_[i] + Omega_[static_cast<std::size_t>(i) * rows_ + i];
+  if (!std::isfinite(sum))
+    throw SingularError(
+        fmt::format("{}: the results are not finite; q or v is not finite, or too large", function));
+  updated_ = true;
+}
+
+Mat3<double> TaskSpace::body_axes(int slot) const {
+  if (dense_) return dense_->body_axes(slot);
+  return gather<block, Mat3<double>>(articula::slot(m_.x, slot, int(body::count)) + block * body::R);
+}
+
+void TaskSpace::turn_rows() {
+  for (const Placed& task : tasks_) {
+    if (task.task.axes == Task::world_axes) continue;
+    const Mat3<double> R = body_axes(task.axes_slot) * task.axes;
+    for (std::size_t r = 0; r < task.task.rows.size(); ++r) {
+      const auto& row = task.task.rows[r];
+      const Vec3<double> w = R * Vec3<double>{row[0], row[1], row[2]},
+                         v = R * Vec3<double>{row[3], row[4], row[5]};
+      double* const out = row_in_world_.data() + 6 * (task.first_row + r);
+      out[0] = w.x, out[1] = w.y, out[2] = w.z, out[3] = v.x, out[4] = v.y, out[5] = v.z;
+    }
+  }
+}
+
+/// Omega of the rows from the blocks of the frames.
+void TaskSpace::reduce_omega() {
+  const double* const blocks = dense_ ? dense_->blocks() : t_.blocks;
+  const std::size_t frames = frames_.size();
+  if (tasks_.size() == 1 && tasks_[0].whole) {
+    double* const out = Omega_.data();
+    for (int i = 0; i < 6; ++i) {
+      for (int j = 0; j < i; ++j) out[6 * i + j] = blocks[task_lanes * j + i];
+      for (int j = i; j < 6; ++j) out[6 * i + j] = blocks[task_lanes * i + j];
+    }
+    return;
+  }
+  for (const Placed& a : tasks_)
+    for (const Placed& b : tasks_) {
+      if (b.first_row < a.first_row) continue;
+      const double* const B = blocks + task_block * (a.frame * frames + b.frame);
+      const int rows_a = static_cast<int>(a.task.rows.size()), rows_b = static_cast<int>(b.task.rows.size());
+      for (int i = 0; i < rows_a; ++i) {
+        const double* const x = row_in_world_.data() + 6 * (a.first_row + i);
+        double xB[task_lanes] = {};
+        for (int c = 0; c < 6; ++c) {
+          if (x[c] == 0) continue;
+          for (int l = 0; l < task_lanes; ++l) xB[l] += x[c] * B[task_lanes * c + l];
+        }
+        for (int j = &a == &b ? i : 0; j < rows_b; ++j) {
+          const double* const y = row_in_world_.data() + 6 * (b.first_row + j);
+          const double value =
+              (xB[0] * y[0] + xB[1] * y[1] + xB[2] * y[2]) + (xB[3] * y[3] + xB[4] * y[4] + xB[5] * y[5]);
+          const std::size_t r = a.first_row + i, s = b.first_row + j;
+          Omega_[r * rows_ + s] = Omega_[s * rows_ + r] = value;
+        }
+      }
+    }
+}
+
+void TaskSpace::finish(bool moving) {
+  turn_rows();
+  reduce_omega();
+  const std::size_t frames = frames_.size();
+  const Vec3<double> up = -tree().gravity;
+  double* const F = frame_vector_.data();
+  // Omega g = a_g - psi* W* a_g
+  for (std::size_t i = 0; i < frames; ++i) {
+    const double* const g = dense_ ? dense_->fall(i) : t_.g + task_lanes * i;
+    for (int c = 0; c < 6; ++c) F[6 * i + c] = -g[c];
+    F[6 * i + 3] += up.x, F[6 * i + 4] += up.y, F[6 * i + 5] += up.z;
+  }
+  to_rows(F, gravity_.data());
+  if (!moving) return;  // those of velocity are zero
+  to_rows(frame_velocity_.data(), velocity_.data());
+  // J' v of the frames, then the acceleration that C v causes beside it
+  for (std::size_t i = 0; i < frames; ++i) {
+    if (dense_) {
+      dense_->bias(i, F + 6 * i);
+      continue;
+    }
+    const double* const x = articula::slot(m_.x, frames_[i].slot, int(body::count));
+    const auto w = gather<block, Vec3<double>>(x + block * body::w);
+    const auto alpha_w = gather<block, Vec3<double>>(x + block * body::alpha_w);
+    const auto alpha_v = gather<block, Vec3<double>>(x + block * body::alpha_v);
+    const auto r = gather<1, Vec3<double>>(t_.r + 3 * i);
+    scatter<1>(Spatial<double>{alpha_w, alpha_v + cross(alpha_w, r) + cross(w, cross(w, r))}, F + 6 * i);
+  }
+  for (int i = 0; i < task_count(); ++i)
+    rows_of_acceleration(i, gather<1, Spatial<double>>(F + 6 * tasks_[i].frame),
+                         {bias_.data() + tasks_[i].first_row, tasks_[i].task.rows.size()});
+  for (std::size_t i = 0; i < frames; ++i) {
+    const double* const a = dense_ ? dense_->coriolis(i) : t_.a + task_lanes * i;
+    for (int c = 0; c < 6; ++c) F[6 * i + c] = a[c];
+  }
+  to_rows(F, coriolis_.data());
+  for (int i = 0; i < rows_; ++i) coriolis_[i] = -coriolis_[i] - bias_[i];
+}
+
+/// d/dt of R_A* x is R_A* (x' - w_A x x).
+void TaskSpace::rows_of_acceleration(int task, const Spatial<double>& a, Out<double> y) const {
+  const Placed& placed = tasks_[check_index(task)];
+  check("rows_of_acceleration", "y", y.size(), placed.task.rows.size());
+  Spatial<double> x = a;
+  if (placed.task.axes != Task::world_axes && moving_) {
+    const Vec3<double> w =
+        dense_ ? dense_->angular_velocity(placed.axes_slot)
+               : gather<block, Vec3<double>>(articula::slot(m_.x, placed.axes_slot, int(body::count)) +
+                                             block * body::w);
+    const auto V = gather<1, Spatial<double>>(frame_velocity_.data() + 6 * placed.frame);
+    x = {a.w - cross(w, V.w), a.v - cross(w, V.v)};
+  }
+  for (std::size_t r = 0; r < y.size(); ++r)
+    y[r] = dot(gather<1, Spatial<double>>(row_in_world_.data() + 6 * (placed.first_row + r)), x);
+}
+
+// --- between rows, frames and joints
+// ------------------------------------------------------------------------------
+void TaskSpace::to_rows(const double* frames, double* rows) const {
+  for (const Placed& task : tasks_) {
+    if (task.whole) {
+      std::copy_n(frames + 6 * task.frame, 6, rows + task.first_row);
+      continue;
+    }
+    const auto x = gather<1, Spatial<double>>(frames + 6 * task.frame);
+    for (std::size_t r = 0; r < task.task.rows.size(); ++r)
+      rows[task.first_row + r] =
+          dot(gather<1, Spatial<double>>(row_in_world_.data() + 6 * (task.first_row + r)), x);
+  }
+}
+void TaskSpace::from_rows(const double* rows, double* frames) const {
+  std::fill(frames, frames + 6 * frames_.size(), 0.0);
+  for (const Placed& task : tasks_)
+    for (std::size_t r = 0; r < task.task.rows.size(); ++r)
+      for (int c = 0; c < 6; ++c)
+        frames[6 * task.frame + c] += row_in_world_[6 * (task.first_row + r) + c] * rows[task.first_row + r];
+}
+void TaskSpace::frames_of_velocity(const double* v, double* frames) const {
+  dense_ ? dense_->velocities(v, frames) : task_kernels().velocities(tree(), t_, v, frames);
+}
+void TaskSpace::forces_of_frames(const double* F, double* tau) {
+  dense_ ? dense_->forces(F, tau) : task_kernels().forces(tree(), t_, F, tau);
+}
+void TaskSpace::frames_of_forces(const double* tau, double* frames) {
+  if (dense_) return dense_->accelerations(tau, frames);
+  Sweep<double> in;  // nu = D^-1 [Id - H psi K] tau
+  in.psi = in.tap_solve = true;
+  in.K_times = in.tap_add = tau;
+  in.tap = m_.nu;
+  in.tap_factor = -1;
+  sweep_kernels<double>().sweep(tree(), m_, in);
+  task_kernels().gather(tree(), t_, m_.nu, frames);
+}
+void TaskSpace::rates_of_frames(const double* F, double* v) {
+  if (dense_) return dense_->rates(F, v);
+  task_kernels().spread(tree(), t_, F, m_.nu);
+  Sweep<double> out;  // [Id - H psi K]* nu
+  out.outward = out.psi = true;
+  out.H_times = out.tap_add = m_.nu;
+  out.tap = v;
+  out.tap_factor = -1;
+  sweep_kernels<double>().sweep(tree(), m_, out);
+}
+
+// --- checks
+// -------------------------------------------------------------------------------------------------------
+int TaskSpace::check_index(int task) const {
+  if (task < 0 || task >= task_count())
+    throw ArgumentError(fmt::format("TaskSpace: task {} of {}", task, task_count()));
+  return task;
+}
+void TaskSpace::require_update(const char* function) const {
+  if (!updated_)
+    throw ArgumentError(fmt::format("TaskSpace: {}: no state yet; call update(q, v) first", function));
+}
+void TaskSpace::check_sizes(const char* function, std::size_t x, std::size_t x_size, std::size_t y,
+                            std::size_t y_size) const {
+  require_update(function);
+  check(function, "the argument", x, x_size);
+  check(function, "the result", y, y_size);
+}
+
+// --- matrices and vectors
+// ---------------------------------------------------------------------------------------------
+RankSolve& TaskSpace::solved() {
+  if (!solved_) solve_.solve(Omega_.data(), options_);
+  solved_ = true;
+  return solve_;
+}
+void TaskSpace::omega(Out<double> matrix) const {
+  check_sizes("omega", 0, 0, matrix.size(), Omega_.size());
+  std::copy(Omega_.begin(), Omega_.end(), matrix.begin());
+}
+void TaskSpace::lambda(Out<double> matrix) {
+  check_sizes("lambda", 0, 0, matrix.size(), Omega_.size());
+  const auto Lambda = solved().inverse();
+  std::copy(Lambda.begin(), Lambda.end(), matrix.begin());
+}
+void TaskSpace::coriolis(Out<double> c) {
+  check_sizes("coriolis", 0, 0, c.size(), rows_);
+  solved().times(coriolis_.data(), c.data());
+}
+void TaskSpace::gravity(Out<double> g) {
+  check_sizes("gravity", 0, 0, g.size(), rows_);
+  solved().times(gravity_.data(), g.data());
+}
+void TaskSpace::velocity(Out<double> y) const {
+  check_sizes("velocity", 0, 0, y.size(), rows_);
+  std::copy(velocity_.begin(), velocity_.end(), y.begin());
+}
+void TaskSpace::bias_acceleration(Out<double> jdot_v) const {
+  check_sizes("bias_acceleration", 0, 0, jdot_v.size(), rows_);
+  std::copy(bias_.begin(), bias_.end(), jdot_v.begin());
+}
+void TaskSpace::free_acceleration(Out<double> y) const {
+  check_sizes("free_acceleration", 0, 0, y.size(), rows_);
+  for (int i = 0; i < rows_; ++i) y[i] = -coriolis_[i] - gravity_[i];
+}
+int TaskSpace::rank() {
+  require_update("rank");
+  return solved().rank();
+}
+bool TaskSpace::exact() {
+  require_update("exact");
+  return solved().exact();
+}
+std::span<const double> TaskSpace::world_rows(int task) const {
+  const Placed& placed = tasks_[check_index(task)];
+  return {row_in_world_.data() + 6 * placed.first_row, 6 * placed.task.rows.size()};
+}
+
+void TaskSpace::times_omega(In<double> F, Out<double> y) const {
+  check_sizes("times_omega", F.size(), rows_, y.size(), rows_);
+  for (int i = 0; i < rows_; ++i) {
+    y[i] = 0;
+    for (int c = 0; c < rows_; ++c) y[i] += Omega_[static_cast<std::size_t>(i) * rows_ + c] * F[c];
+  }
+}
+void TaskSpace::times_lambda(In<double> y, Out<double> F) {
+  check_sizes("times_lambda", y.size(), rows_, F.size(), rows_);
+  solved().times(y.data(), F.data());
+}
+void TaskSpace::times_jacobian(In<double> v, Out<double> y) {
+  check_sizes("times_jacobian", v.size(), model_.nv(), y.size(), rows_);
+  frames_of_velocity(v.data(), frame_vector_.data());
+  to_rows(frame_vector_.data(), y.data());
+}
+void TaskSpace::times_jacobian_star(In<double> F, Out<double> tau) {
+  check_sizes("times_jacobian_star", F.size(), rows_, tau.size(), model_.nv());
+  from_rows(F.data(), frame_vector_.data());
+  forces_of_frames(frame_vector_.data(), tau.data());
+}
+void TaskSpace::times_jacobian_bar(In<double> y, Out<double> v) {
+  check_sizes("times_jacobian_bar", y.size(), rows_, v.size(), model_.nv());
+  solved().times(y.data(), row_vector_.data());
+  from_rows(row_vector_.data(), frame_vector_.data());
+  rates_of_frames(frame_vector_.data(), v.data());
+}
+void TaskSpace::acceleration_of(In<double> tau, Out<double> y) {
+  check_sizes("acceleration_of", tau.size(), model_.nv(), y.size(), rows_);
+  frames_of_forces(tau.data(), frame_vector_.data());
+  to_rows(frame_vector_.data(), y.data());
+}
+void TaskSpace::times_jacobian_bar_star(In<double> tau, Out<double> F) {
+  check_sizes("times_jacobian_bar_star", tau.size(), model_.nv(), F.size(), rows_);
+  acceleration_of(tau, {row_vector_.data(), static_cast<std::size_t>(rows_)});
+  solved().times(row_vector_.data(), F.data());
+}
+void TaskSpace::project_forces(In<double> tau, Out<double> out) {
+  check_sizes("project_forces", tau.size(), model_.nv(), out.size(), model_.nv());
+  const std::span<double> F(row_vector_.data() + rows_, rows_);
+  times_jacobian_bar_star(tau, F);
+  times_jacobian_star(F, out);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = tau[i] - out[i];
+}
+void TaskSpace::project_velocities(In<double> v, Out<double> out) {
+  check_sizes("project_velocities", v.size(), model_.nv(), out.size(), model_.nv());
+  const std::span<double> y(row_vector_.data() + rows_, rows_);
+  times_jacobian(v, y);
+  times_jacobian_bar(y, out);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = v[i] - out[i];
+}
+void TaskSpace::motion_force(In<double> u, Out<double> F) {
+  check_sizes("motion_force", u.size(), rows_, F.size(), rows_);
+  for (int i = 0; i < rows_; ++i) row_vector_[i] = u[i] + coriolis_[i] + gravity_[i];
+  solved().times(row_vector_.data(), F.data());
+}
+
+void TaskSpace::jacobian(Out<double> J) {
+  const std::size_t nv = model_.nv();
+  check_sizes("jacobian", 0, 0, J.size(), rows_ * nv);
+  const std::span<double> F(row_vector_.data() + rows_, rows_);
+  std::fill(F.begin(), F.end(), 0.0);
+  for (int i = 0; i < rows_; ++i) {
+    F[i] = 1;
+    times_jacobian_star(F, J.subspan(i * nv, nv));
+    F[i] = 0;
+  }
+}
+void TaskSpace::jacobian_bar(Out<double> Jbar) {
+  const std::size_t nv = model_.nv();
+  check_sizes("jacobian_bar", 0, 0, Jbar.size(), rows_ * nv);
+  const std::span<double> y(row_vector_.data() + rows_, rows_), x(joint_vector_.data(), nv);
+  std::fill(y.begin(), y.end(), 0.0);
+  for (int i = 0; i < rows_; ++i) {
+    y[i] = 1;
+    times_jacobian_bar(y, x);
+    y[i] = 0;
+    for (std::size_t k = 0; k < nv; ++k) Jbar[k * rows_ + i] = x[k];
+  }
+}
+void TaskSpace::null_space(Out<double> N) {
+  const std::size_t nv = model_.nv();
+  check_sizes("null_space", 0, 0, N.size(), nv * nv);
+  const std::span<double> unit(joint_vector_.data(), nv), x(joint_vector_.data() + nv, nv);
+  std::fill(unit.begin(), unit.end(), 0.0);
+  for (std::size_t i = 0; i < nv; ++i) {
+    unit[i] = 1;
+    project_forces(unit, x);
+    unit[i] = 0;
+    for (std::size_t k = 0; k < nv; ++k) N[k * nv + i] = x[k];
+  }
+}
+
+// --- the whole model
+// ----------------------------------------------------------------------------------------------
+void TaskSpace::gravity_forces(Out<double> tau) {
+  check_sizes("gravity_forces", 0, 0, tau.size(), model_.nv());
+  if (dense_) return dense_->gravity_forces(tau);
+  const Vec3<double> up = -tree().gravity;
+  for (int k = 0; k < tree().bodies; ++k)
+    scatter<1>(Spatial<double>{{0, 0, 0}, up}, body_vector_.data() + 6 * k);
+  Sweep<double> in;  // H phi M phi* E* a_g (OSC 44)
+  in.rigid_times = body_vector_.data();
+  in.tap = tau.data();
+  sweep_kernels<double>().sweep(tree(), m_, in);
+}
+void TaskSpace::bias_forces(Out<double> tau) {
+  gravity_forces(tau);
+  if (!moving_) return;
+  const std::span<double> C(joint_vector_.data(), tau.size());
+  dense_ ? dense_->coriolis_forces(C) : task_kernels().coriolis_forces(tree(), m_, C.data());
+  for (std::size_t i = 0; i < tau.size(); ++i) tau[i] += C[i];
+}
+void TaskSpace::times_mass(In<double> a, Out<double> tau) {
+  check_sizes("times_mass", a.size(), model_.nv(), tau.size(), model_.nv());
+  if (dense_) return dense_->times_mass(a, tau);
+  Sweep<double> out;
+  out.outward = true;
+  out.H_times = a.data();
+  out.z = body_vector_.data();
+  sweep_kernels<double>().sweep(tree(), m_, out);
+  Sweep<double> in;
+  in.rigid_times = body_vector_.data();
+  in.tap = tau.data();
+  sweep_kernels<double>().sweep(tree(), m_, in);
+  for (std::size_t i = 0; i < tau.size(); ++i) tau[i] += tree().armature[i] * a[i];
+}
+
+// --- frames
+// -------------------------------------------------------------------------------------------------------
+FramePose<double> TaskSpace::pose(int task) const {
+  require_update("pose");
+  const Placed& placed = tasks_[check_index(task)];
+  if (dense_) return dense_->pose(placed.task.frame);
+  const PlacedFrame& frame = frames_[placed.frame];
+  const Mat3<double> R = body_axes(frame.slot);
+  Vec3<double> p = R * frame.p;
+  for (int k = frame.slot; k > 0; k = tree().index[k].inboard)
+    p += gather<block, Vec3<double>>(articula::slot(m_.x, k, int(body::count)) + block * body::l);
+  return {R * frame.R, p};
+}
+Spatial<double> TaskSpace::frame_velocity(int task) const {
+  require_update("frame_velocity");
+  return gather<1, Spatial<double>>(frame_velocity_.data() + 6 * tasks_[check_index(task)].frame);
+}
+
+}  // namespace articula
