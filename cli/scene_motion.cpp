@@ -51,6 +51,10 @@ SceneMotion::SceneMotion(Scene& scene, Integrator integrator, const Tolerances& 
   columns_.push_back({"drift_corrected", "m"});
   for (const Constraint& c : scene.constraints())
     for (int r = 0; r < c.rows(); ++r) columns_.push_back({fmt::format("force:{}.{}", c.name, r), "N"});
+  // One-sided contacts: whether they neither pull nor slip, which a simulation has to keep verifying (JPL88
+  // Appendix A).
+  for (const Constraint& c : scene.constraints())
+    if (c.limits) columns_.push_back({"holds:" + c.name, "1"});
   for (auto& c : velocity_columns(model, "tau", true)) columns_.push_back(c);
 }
 
@@ -105,6 +109,18 @@ void SceneMotion::row(std::span<double> out) {
     *next++ = x;
   corrected_ = 0;
   next = std::copy(work.multipliers().begin(), work.multipliers().end(), next);
+  for (std::size_t i = 0; i < work.constraints().size(); ++i) {
+    const Constraint& c = work.constraints()[i];
+    if (!c.limits) continue;
+    const ContactState state = work.contact_state(static_cast<int>(i));
+    *next++ = state.holds() ? 1 : 0;
+    if (state.holds() || warned_) continue;
+    warned_ = true;  // once: the column has the rest
+    fmt::print(
+        stderr,
+        "articula: warning: at t = {} s contact '{}' would have to {}; the motion goes on as if it held\n",
+        time_, c.name, state.pulls ? "pull" : "slip");
+  }
   std::copy(tau_.begin(), tau_.end(), next);
 }
 

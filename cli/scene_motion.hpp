@@ -37,7 +37,7 @@ class SceneMotion : public Motion {
   std::vector<Column> columns_;
   std::vector<double> tau_, a_;
   double time_ = 0, first_energy_ = 0, corrected_ = 0;
-  bool started_ = false;
+  bool started_ = false, warned_ = false;
 };
 
 }  // namespace articula::cli

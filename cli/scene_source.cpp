@@ -217,8 +217,7 @@ ExitCode check_scene(const ModelOptions& model, const std::string& to) {
       text += fmt::format("{}: sound: {} arms, {} objects, {} freedoms, {} constraint rows\n", model.source,
                           spec.arms.size(), spec.objects.size(), scene->model().nv(), work.rows());
   }
-  if (problems)
-    text += fmt::format("{}: {} finding{}\n", model.source, problems, problems == 1 ? "" : "s");
+  if (problems) text += fmt::format("{}: {} finding{}\n", model.source, problems, problems == 1 ? "" : "s");
   out.write(text);
   out.finish();
   return problems ? impossible : done;

@@ -215,6 +215,20 @@ TEST(SceneCommand, SimulationHoldsConstraintsAndEnergy) {
     }
     for (const auto& row : rows) EXPECT_LT(std::abs(row[column("energy_change")]), 1e-6 * most);
   }
+  // A contact that may not pull: a box hung from the ceiling by its lid.
+  SceneFile file;
+  file.scene = {{"object", {{"mass", 1}, {"inertia", {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}}},
+                {"grasps",
+                 {{{"arm", "world"},
+                   {"kind", "rigid"},
+                   {"position", {0, 0, 0}},
+                   {"limits", {{"friction", 1}, {"normal", {0, 0, -1}}}}}}}};
+  const std::string path = file.write();
+  EXPECT_NE(
+      run("simulate " + path + " --duration 0.002", true).out.find("contact 'world' would have to pull"),
+      std::string::npos);
+  EXPECT_NE(run("simulate " + path + " --duration 0.002").out.find("holds:world"), std::string::npos);
+  EXPECT_EQ(run("check " + path).code, 1);
   EXPECT_EQ(run("simulate four_bar --duration 1 --integrator variational", true).code, 2);
   EXPECT_EQ(run("simulate four_bar --duration 1 --damping", true).code, 2);
 }
