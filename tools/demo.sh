@@ -13,8 +13,9 @@ echo "   The papers' operator identities on this robot, as residuals:"
 "$articula" operators puma560 --identities | python3 tools/show_identities.py
 echo
 echo "2. A double pendulum is dropped: 10 s, variational integrator"
+echo '{"q": [1.5, 0.5], "v": [0, 0]}' > "$folder/start.json"
 "$articula" simulate double_pendulum --duration 10 --every 0.01 --integrator variational --out "$folder/pendulum.csv" \
-  --initial '{"q": [1.5, 0.5], "v": [0, 0]}' --report "$folder/pendulum.html"
+  --initial "$folder/start.json" --report "$folder/pendulum.html"
 python3 tools/show_energy.py "$folder/pendulum.csv"
 echo
 echo "3. Two 7-joint arms carry one object around a circle (closed chain, operational-space control of the object)"
@@ -27,4 +28,4 @@ echo
 echo "5. Try next:"
 echo "   $articula simulate humanoid --base free --duration 1 --every 0.01 --out fall.csv --report fall.html"
 echo "   $articula view arm7"
-echo "   $articula check my_robot.urdf"
+echo "   $articula count puma560"
