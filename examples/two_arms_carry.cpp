@@ -21,9 +21,11 @@ int main(int argc, char** argv) {
   Kinematics kinematics(model);
   kinematics.update(q, v);
   const FramePose<double> start = kinematics.pose(object);
+  const Vec3<double> hands[] = {kinematics.pose(model.frame("left/flange")).position,
+                                kinematics.pose(model.frame("right/flange")).position};
 
   // Once around in 4 s, beginning and ending at rest; the object keeps its attitude.
-  const double radius = 0.08, duration = 4;
+  const double radius = 0.05, duration = 4;
   const auto reference = [&](double t) {
     const double s = t / duration, turn = 2 * M_PI * s * s * s * (10 - 15 * s + 6 * s * s);
     const double rate = 2 * M_PI / duration * 30 * s * s * (1 - s) * (1 - s);
@@ -38,6 +40,7 @@ int main(int argc, char** argv) {
   report.title = "Two arms carry an object";
   report.forces = {{"left", {}, {}}, {"right", {}, {}}};
   std::vector<double> all_q, all_v, all_tau, errors;
+  const std::vector<bool> with_motor = motors(model);
   ClosedChainInverse inverse(model, scene.constraints(), {object});
   const Manifold manifold(model);
   SymplecticEuler<> integrator(manifold);
@@ -56,6 +59,8 @@ int main(int argc, char** argv) {
     const Spatial<double> command =
         pose_feedback(wanted, {pose.rotation, pose.position}, kinematics.velocity(object), 400, 40);
     inverse.compute(q, v, {&command, 1}, tau);
+    for (int k = 0; k < model.nv(); ++k)  // what the object leaves free comes to rest
+      if (with_motor[k]) tau[k] -= 1.0 * v[k];
     if (i % 5 == 0) {
       report.times.push_back(i * h);
       all_q.insert(all_q.end(), q.begin(), q.end());
@@ -82,9 +87,10 @@ int main(int argc, char** argv) {
         link.link = arm + link.link;
         shapes.push_back(link);
       }
-    Shape box;
-    box.size = {0.2, 0.2, 0.2};
-    shapes.push_back({model.frames()[object].name, {box}});
+    Shape beam;  // from hand to hand
+    beam.size = {0.12, std::abs(hands[0].y - hands[1].y), 0.12};
+    beam.placement.p = star(start.rotation) * ((hands[0] + hands[1]) * 0.5 - start.position);
+    shapes.push_back({model.frames()[object].name, {beam}});
     add_motion(report, model, {all_q, all_v, all_tau}, shapes);
     write_report(report, argv[1]);
   }
