@@ -1,4 +1,4 @@
-# Installs the build into a folder of its own, builds an example against it with find_package, and runs it.
+# Installs the build into a folder of its own, builds all examples against it with find_package, and runs one.
 # Arguments: BUILD, SOURCE, WORK, COMPILER.
 file(REMOVE_RECURSE ${WORK})
 function(run)
@@ -11,9 +11,9 @@ endfunction()
 run(${CMAKE_COMMAND} --install ${BUILD} --prefix ${WORK}/prefix)
 run(${CMAKE_COMMAND} -S ${SOURCE}/tests/consumer -B ${WORK}/build -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
     -DCMAKE_PREFIX_PATH=${WORK}/prefix -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS=${FLAGS}
-    -DMAIN=${SOURCE}/examples/first_steps.cpp)
+    -DEXAMPLES=${SOURCE}/examples)
 run(${CMAKE_COMMAND} --build ${WORK}/build)
-run(${WORK}/build/consumer ${WORK}/prefix/share/articula/models/arm7.urdf)
+run(${WORK}/build/first_steps ${WORK}/prefix/share/articula/models/arm7.urdf)
 message("${output}")
 string(REGEX MATCHALL ": -?[0-9]" lines "${output}")
 list(LENGTH lines count)
