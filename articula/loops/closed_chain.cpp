@@ -182,14 +182,15 @@ void ClosedChain::Text::start(std::span<const ArmState> states, const ObjectStat
     J_dot_v.segment<6>(6 * i) = arm.J_dot_v;
     arm.H_star = contact_freedoms(arms[i], tip.rotation);
     arm.W = arm.H_star.topRows<3>().transpose() * to_three(w - w_tip);  // (a.6)
-    const Eigen::Vector3d h_W = arm.H_star.topRows<3>() * arm.W;
+    Eigen::Vector3d h_W = Eigen::Vector3d::Zero();                      // a rigid grasp has no columns
+    if (arm.W.size() > 0) h_W = arm.H_star.topRows<3>() * arm.W;
     H_dot_W.segment<3>(6 * i) = to_three(w_tip).cross(h_W);  // H*'(0) W: the columns turn with the tip
     freedoms += arm.H_star.cols();
   }
   H_star = Matrix::Zero(6 * l, freedoms);
   Eigen::Index next = 0;
   for (std::size_t i = 0; i < arms.size(); ++i) {
-    H_star.block(6 * i, next, 6, text[i]->H_star.cols()) = text[i]->H_star;
+    if (text[i]->H_star.cols() > 0) H_star.block(6 * i, next, 6, text[i]->H_star.cols()) = text[i]->H_star;
     next += text[i]->H_star.cols();
   }
 }
