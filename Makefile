@@ -11,6 +11,7 @@ setup:
 $(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
 	@cmake --preset release -B $(BUILD) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@mv $(BUILD).log $(BUILD)/configure.log
+	@grep -A2 "without the report page" $(BUILD)/configure.log || true
 
 build: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)

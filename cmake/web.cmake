@@ -12,28 +12,32 @@ if(ARTICULA_WEB AND ARTICULA_NODE AND ARTICULA_NPM)
     set(ARTICULA_HAS_WEB ON)
   endif()
 endif()
+set(web ${CMAKE_CURRENT_SOURCE_DIR}/web)
+set(web_missing "Node.js 18 or newer with npm was not found")
+if(ARTICULA_HAS_WEB)
+  # The packages are installed in web/node_modules once for all build folders, and again only if the lock file changes.
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${web}/package-lock.json)
+  execute_process(COMMAND ${CMAKE_COMMAND} -DWEB=${web} -DNPM=${ARTICULA_NPM}
+                          -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/npm_ci.cmake RESULT_VARIABLE failed)
+  if(failed)
+    set(ARTICULA_HAS_WEB OFF)
+    set(web_missing "its npm packages could not be installed (the first build needs the network)")
+  endif()
+endif()
 if(NOT ARTICULA_HAS_WEB AND ARTICULA_WEB STREQUAL "ON")
-  message(FATAL_ERROR "ARTICULA_WEB=ON, but Node.js 18 or newer with npm was not found")
+  message(FATAL_ERROR "ARTICULA_WEB=ON, but ${web_missing}")
 endif()
 
-set(web ${CMAKE_CURRENT_SOURCE_DIR}/web)
 set(web_build ${CMAKE_CURRENT_BINARY_DIR}/web)
 set(ARTICULA_PAGE_SOURCE ${web_build}/page_text.cpp)
 if(ARTICULA_HAS_WEB)
   file(GLOB_RECURSE web_sources CONFIGURE_DEPENDS ${web}/src/*.ts ${web}/src/*.css)
-  # The packages are installed in web/node_modules once for all build folders, and again only if the lock file changes.
-  add_custom_command(
-    OUTPUT ${web_build}/packages.stamp
-    COMMAND ${CMAKE_COMMAND} -DWEB=${web} -DNPM=${ARTICULA_NPM} -DSTAMP=${web_build}/packages.stamp
-            -P ${CMAKE_CURRENT_SOURCE_DIR}/cmake/npm_ci.cmake
-    DEPENDS ${web}/package-lock.json ${CMAKE_CURRENT_SOURCE_DIR}/cmake/npm_ci.cmake
-    COMMENT "Installing the page's npm packages" VERBATIM)
   add_custom_command(
     OUTPUT ${web_build}/page/index.html
     COMMAND ${ARTICULA_NODE} ${web}/node_modules/vite/bin/vite.js build --logLevel warn --emptyOutDir
             --outDir ${web_build}/page
     WORKING_DIRECTORY ${web}
-    DEPENDS ${web_build}/packages.stamp ${web_sources} ${web}/index.html ${web}/vite.config.ts ${web}/package.json
+    DEPENDS ${web}/package-lock.json ${web_sources} ${web}/index.html ${web}/vite.config.ts ${web}/package.json
     COMMENT "Building the report page" VERBATIM)
   add_custom_command(
     OUTPUT ${ARTICULA_PAGE_SOURCE}
@@ -41,7 +45,9 @@ if(ARTICULA_HAS_WEB)
     DEPENDS ${web_build}/page/index.html ${web}/tools/embed.mjs
     COMMENT "Embedding the report page" VERBATIM)
 else()
-  message(STATUS "Node.js 18 or newer with npm not found (or ARTICULA_WEB=OFF): building without the report page")
+  if(ARTICULA_WEB)
+    message(WARNING "building without the report page: ${web_missing}")
+  endif()
   file(CONFIGURE OUTPUT ${ARTICULA_PAGE_SOURCE} CONTENT
        "#include \"articula/report/page.hpp\"\nnamespace articula {\nstd::string_view page_template() { return {}; }\n}\n")
 endif()

@@ -16,9 +16,8 @@ std::string page_with(std::string_view json) {
   const std::string_view page = page_template();
   if (page.empty())
     throw Error(
-        "this build has no report page: Node.js and npm were missing when it was built; install them "
-        "(Debian: "
-        "nodejs, npm), configure and build again");
+        "this build has no report page: Node.js, npm or the network was missing when it was built; install "
+        "nodejs and npm (Debian), configure and build again");
   const std::size_t at = page.find(marker);
   if (at == page.npos) throw Error("the built-in report page is damaged: it has no place for data");
   std::string out;
