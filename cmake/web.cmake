@@ -48,6 +48,7 @@ else()
   if(ARTICULA_WEB)
     message(WARNING "building without the report page: ${web_missing}")
   endif()
+  set(ARTICULA_PAGE_SOURCE ${web_build}/no_page.cpp)
   file(CONFIGURE OUTPUT ${ARTICULA_PAGE_SOURCE} CONTENT
        "#include \"articula/report/page.hpp\"\nnamespace articula {\nstd::string_view page_template() { return {}; }\n}\n")
 endif()
