@@ -36,7 +36,7 @@ reference:
 sanitize: setup
 	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS) --target articula_tests fuzz_urdf articula_program
-	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -E 'example|installed_package'
+	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -E 'example|installed_package|web'
 
 thread-sanitize: setup
 	@cmake --preset tsan > /dev/null
