@@ -30,6 +30,7 @@ Subcommand add_check(CLI::App& program);
 Subcommand add_eval(CLI::App& program);
 Subcommand add_operators(CLI::App& program);
 Subcommand add_count(CLI::App& program);
+Subcommand add_bench(CLI::App& program);
 Subcommand add_simulate(CLI::App& program);
 Subcommand add_view(CLI::App& program);
 

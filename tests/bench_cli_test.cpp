@@ -1,0 +1,41 @@
+// articula bench, by running the program: shape and names, not times.
+#include <gtest/gtest.h>
+
+#ifdef ARTICULA_PROGRAM
+
+#include "tests/support/command_line.hpp"
+
+namespace articula::testing {
+namespace {
+
+class BenchCommand : public CommandLine {};
+
+TEST_F(BenchCommand, OneStateAndMany) {
+  const Json one = json({"bench", "chain:5", "--only", "forward_dynamics,mass_matrix", "--json"});
+  ASSERT_EQ(one["results"].size(), 2u);
+  const Json& row = one["results"][0];
+  EXPECT_EQ(row["algorithm"], "forward_dynamics");
+  EXPECT_EQ(row["nv"], 5);
+  EXPECT_EQ(row["batch"], 1);
+  EXPECT_EQ(row["threads"], 1);
+  EXPECT_GT(row["ns"].get<double>(), 10);
+  EXPECT_LT(row["ns"].get<double>(), 1e6);
+  EXPECT_GT(row["multiplications"].get<int>(), 500);
+  EXPECT_TRUE(one["machine"].contains("instruction_set"));
+  const Json many =
+      json({"bench", "chain:5", "--only", "inverse_dynamics", "--batch", "64", "--threads", "2", "--json"});
+  EXPECT_EQ(many["results"][0]["batch"], 64);
+  EXPECT_EQ(many["results"][0]["threads"], 2);
+  EXPECT_LT(many["results"][0]["ns"].get<double>(), 1e6);
+}
+
+TEST_F(BenchCommand, WrongWords) {
+  expect_failure(2, {"bench", "chain:5", "--only", "nonsense"}, "", {"nonsense", "forward_dynamics"});
+  expect_failure(2, {"bench", "chain:5", "--batch", "0"}, "", {"--batch"});
+  expect_failure(2, {"bench", "chain:5", "--threads", "2"}, "", {"--threads", "--batch"});
+}
+
+}  // namespace
+}  // namespace articula::testing
+
+#endif
