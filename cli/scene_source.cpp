@@ -9,6 +9,7 @@
 
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/loops/linearized_constrained.hpp"
+#include "articula/report/link_shapes.hpp"
 #include "cli/input.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
@@ -40,11 +41,13 @@ std::string scene_path(const std::string& source) {
 }
 
 /// An arm's model: a file beside the scene, or whatever the command line takes.
-ModelSpec arm_model(const std::string& source, const std::string& folder) {
+std::string arm_source(const std::string& source, const std::string& folder) {
   const fs::path beside = fs::path(folder) / source;
   std::error_code ignored;
-  UrdfResult read = read_source(
-      fs::exists(beside, ignored) && !fs::is_directory(beside, ignored) ? beside.string() : source);
+  return fs::exists(beside, ignored) && !fs::is_directory(beside, ignored) ? beside.string() : source;
+}
+ModelSpec arm_model(const std::string& source, const std::string& folder) {
+  UrdfResult read = read_source(arm_source(source, folder));
   for (const Finding& f : read.findings)
     if (f.severity == Finding::Severity::error) throw ModelError(describe(f));
   return std::move(read.spec);
@@ -131,6 +134,15 @@ bool all_finite(const Json& value) {
 }  // namespace
 
 bool is_scene(const std::string& source) { return !scene_path(source).empty(); }
+
+std::vector<LinkShapes> scene_shapes(const std::string& source, const SceneSpec& scene) {
+  const std::string folder = fs::path(scene_path(source)).parent_path().string();
+  std::vector<LinkShapes> all;
+  for (const SceneArm& arm : scene.arms)
+    for (LinkShapes& link : with_prefix(load_visuals(arm_source(arm.source, folder)).links, arm.name + "/"))
+      all.push_back(std::move(link));
+  return all;
+}
 
 SceneSpec load_scene(const ModelOptions& options) {
   const std::string path = scene_path(options.source);

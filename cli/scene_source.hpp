@@ -15,6 +15,9 @@ bool is_scene(const std::string& source);
 /// With --gravity, where it is given, in place of the scene's.
 SceneSpec load_scene(const ModelOptions& options);
 
+/// How its arms' links are drawn.
+std::vector<LinkShapes> scene_shapes(const std::string& source, const SceneSpec& scene);
+
 /// articula eval SCENE grasp
 ExitCode evaluate_scene(const ModelOptions& model, const std::vector<std::string>& quantities, bool project,
                         const std::string& out);

@@ -233,6 +233,22 @@ TEST(SceneCommand, SimulationHoldsConstraintsAndEnergy) {
   EXPECT_EQ(run("simulate four_bar --duration 1 --damping", true).code, 2);
 }
 
+TEST(SceneCommand, ReportDrawsTheHandsForces) {
+  const fs::path page = fs::temp_directory_path() / ("articula_scene_" + std::to_string(getpid()) + ".html");
+  const Printed ran =
+      run("simulate two_arms --duration 0.02 --every 0.01 --out /dev/null --report '" + page.string() + "'",
+          true);
+  if (ran.out.find("no report page") != std::string::npos) GTEST_SKIP() << "built without the page";
+  ASSERT_EQ(ran.code, 0) << ran.out;
+  std::ifstream file(page);
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  fs::remove(page);
+  EXPECT_NE(text.find("\"title\":\"two_arms\""), std::string::npos);
+  const std::size_t forces = text.find("\"forces\":[");
+  ASSERT_NE(forces, std::string::npos);
+  EXPECT_NE(text.find("\"left\"", forces), std::string::npos);
+}
+
 }  // namespace
 }  // namespace articula::testing
 
