@@ -85,8 +85,9 @@ std::vector<Algorithm> algorithms(const Model& model, States& s, Batch<>* batch)
   const auto id = std::make_shared<InverseDynamics<>>(model);
   const auto fd = std::make_shared<ForwardDynamics<>>(model);
   const auto kinematics = std::make_shared<Kinematics<>>(model);
-  const auto li = std::make_shared<LinearizedInverse<>>(model);
-  const auto lf = std::make_shared<LinearizedForward<>>(model);
+  const bool matrices = nv <= largest_matrix;  // linearizations have room for them
+  const auto li = matrices ? std::make_shared<LinearizedInverse<>>(model) : nullptr;
+  const auto lf = matrices ? std::make_shared<LinearizedForward<>>(model) : nullptr;
   add(
       "inverse_dynamics", "inverse_dynamics",
       [&s, id, nv](std::size_t i) { inverse_dynamics(*id, s.Q(i), s.V(i), s.Acc(i), s.first(s.x, nv)); },
@@ -103,18 +104,20 @@ std::vector<Algorithm> algorithms(const Model& model, States& s, Batch<>* batch)
       [&s, batch] { batch->gravity_forces(s.q, s.x); });
   add("kinematics", "kinematics",
       [&s, kinematics](std::size_t i) { kinematics->update(s.Q(i), s.V(i), s.Acc(i)); });
-  add(
-      "perturbed_inverse", "linearized_1",
-      [&s, li, nv](std::size_t i) {
-        perturbed_inverse(*li, s.Q(i), s.V(i), s.Acc(i), s.V(i), s.Acc(i), s.Tau(i), s.first(s.x, nv));
-      },
-      [&s, batch] { batch->perturbed_inverse(s.q, s.v, s.a, s.v, s.a, s.tau, s.x); });
-  add(
-      "perturbed_forward", "",
-      [&s, lf, nv](std::size_t i) {
-        perturbed_forward(*lf, s.Q(i), s.V(i), s.Tau(i), s.V(i), s.Acc(i), s.Tau(i), s.first(s.x, nv));
-      },
-      [&s, batch] { batch->perturbed_forward(s.q, s.v, s.tau, s.v, s.a, s.tau, s.x); });
+  if (matrices)
+    add(
+        "perturbed_inverse", "linearized_1",
+        [&s, li, nv](std::size_t i) {
+          perturbed_inverse(*li, s.Q(i), s.V(i), s.Acc(i), s.V(i), s.Acc(i), s.Tau(i), s.first(s.x, nv));
+        },
+        [&s, batch] { batch->perturbed_inverse(s.q, s.v, s.a, s.v, s.a, s.tau, s.x); });
+  if (matrices)
+    add(
+        "perturbed_forward", "",
+        [&s, lf, nv](std::size_t i) {
+          perturbed_forward(*lf, s.Q(i), s.V(i), s.Tau(i), s.V(i), s.Acc(i), s.Tau(i), s.first(s.x, nv));
+        },
+        [&s, batch] { batch->perturbed_forward(s.q, s.v, s.tau, s.v, s.a, s.tau, s.x); });
   if (!model.frames().empty() && nv > 0) {
     const auto space = std::make_shared<TaskSpace>(model, pose_task(model, model.frames().back().name));
     const auto six = std::make_shared<std::vector<double>>(36);
@@ -128,7 +131,7 @@ std::vector<Algorithm> algorithms(const Model& model, States& s, Batch<>* batch)
     add("diagonalized", "normalized",
         [&s, diagonal, nv](std::size_t i) { diagonal->nu_dot(s.Q(i), s.V(i), s.Tau(i), s.first(s.x, nv)); });
   }
-  if (nv > largest_matrix) return all;
+  if (!matrices) return all;
   const auto mm = std::make_shared<MassMatrix<>>(model);
   const auto factor = std::make_shared<MassFactor<>>(model);
   const auto coriolis = std::make_shared<Coriolis>(model);

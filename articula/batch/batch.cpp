@@ -86,7 +86,7 @@ struct Batch<S>::Data {
   BatchOptions options;
   const BatchTable<S>& table;
   const Tree<S>& tree;
-  Columns<S> columns;
+  std::optional<Columns<S>> columns;  // made by the first linearization, like what goes with it
   std::vector<Worker<S>> workers;
 
   Data(const Model& m, const BatchOptions& o)
@@ -94,10 +94,13 @@ struct Batch<S>::Data {
         options(o),
         table((kernels<S>(), batch_kernels<S>())),
         tree(model.tree<S>()),
-        columns(m),
         workers(o.threads ? o.threads->count() : 1) {
     const std::size_t nv = tree.nv, vector = std::max<std::size_t>(tree.nq, nv);
-    const std::size_t matrix = std::max<std::size_t>(nv * nv, 12 + 6 * nv);
+    // Large matrices go straight into the caller's rows, or through room for one.
+    const std::size_t square = !large()                            ? nv * nv
+                               : options.layout == Layout::columns ? (nv * nv + most_lanes - 1) / most_lanes
+                                                                   : 0;
+    const std::size_t matrix = std::max<std::size_t>(square, 12 + 6 * nv);
     for (Worker<S>& w : workers) {
       KernelMemory<Pack<S, most_lanes>> m;
       w.memory = kernel_arrays(
@@ -105,13 +108,6 @@ struct Batch<S>::Data {
           {.side = true, .factor = true, .keep_D = true, .solve = true, .composite = true, .motion = true},
           m);
       w.m = flat<S>(m);
-      LinearizationMemory<Pack<S, most_lanes>> l;
-      w.linearization = linearization_arrays(tree, {.columns = true, .direct = true}, l);
-      const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
-      w.lin = columns.lin_;
-      w.lin.k = w.m;
-      w.lin.y = f(l.y), w.lin.columns = f(l.columns), w.lin.side = f(l.side), w.lin.own = f(l.own);
-      w.lin.row = f(l.row), w.lin.direct = f(l.direct), w.lin.t = f(l.t), w.lin.result = f(l.result);
       for (auto& x : w.in) x = AlignedArray<Pack<S, most_lanes>>(vector);
       for (auto& x : w.out) x = AlignedArray<Pack<S, most_lanes>>(matrix);
       for (auto& x : w.scratch) x = AlignedArray<Pack<S, most_lanes>>(nv);
@@ -120,16 +116,29 @@ struct Batch<S>::Data {
         for (auto& x : w.full_out) x = AlignedArray<Pack<S, most_lanes>>(matrix);
         w.forward.emplace(model);
       }
-      if (model.has_mimics() || large()) {
-        w.mass.emplace(model);
-        w.factor.emplace(model);
-        w.linearized_inverse.emplace(model);
-        w.linearized.emplace(model);
-      }
       w.kinematics.emplace(model);
     }
   }
 
+  void prepare_linearization() {
+    if (columns) return;
+    columns.emplace(model);
+    for (Worker<S>& w : workers) {
+      LinearizationMemory<Pack<S, most_lanes>> l;
+      w.linearization = linearization_arrays(tree, {.columns = true, .direct = true}, l);
+      const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
+      w.lin = columns->lin_;
+      w.lin.k = w.m;
+      w.lin.y = f(l.y), w.lin.columns = f(l.columns), w.lin.side = f(l.side), w.lin.own = f(l.own);
+      w.lin.row = f(l.row), w.lin.direct = f(l.direct), w.lin.t = f(l.t), w.lin.result = f(l.result);
+    }
+  }
+  /// A workspace for one state, made when it is first asked for.
+  template <class W>
+  W& one(std::optional<W>& work) const {
+    if (!work) work.emplace(model);
+    return *work;
+  }
   bool large() const { return model.nv() > most_velocities_in_lanes; }
 
   std::size_t count_of(const char* function, std::span<const S> q) const {
@@ -384,7 +393,7 @@ void Batch<S>::mass_matrix(In<S> q, Out<S> matrix) {
     const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
     d.call_one_by_one(
         "mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
-        [&](int w, const auto* in, const auto* out) { d.workers[w].mass->compute(in[0], out[0]); });
+        [&](int w, const auto* in, const auto* out) { d.one(d.workers[w].mass).compute(in[0], out[0]); });
     return;
   }
   d.call("mass_matrix", {d.q(q)}, {d.matrix("matrix", matrix)},
@@ -399,8 +408,8 @@ void Batch<S>::inverse_mass_matrix(In<S> q, Out<S> matrix) {
   if (d.model.has_mimics() || d.large()) {
     d.call_one_by_one("inverse_mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
                       [&](int w, const auto* in, const auto* out) {
-                        d.workers[w].factor->factor(in[0]);
-                        d.workers[w].factor->inverse(out[0]);
+                        d.one(d.workers[w].factor).factor(in[0]);
+                        d.one(d.workers[w].factor).inverse(out[0]);
                       });
     return;
   }
@@ -451,14 +460,15 @@ void Batch<S>::linearized_inverse(In<S> q, In<S> v, In<S> a, Out<S> dq, Out<S> d
   Data& d = *data_;
   if (d.large()) {
     const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
-    d.call_one_by_one("linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},
-                      {d.other("dq", dq, square), d.other("dv", dv, square), d.other("da", da, square)},
-                      [&](int w, const auto* in, const auto* out) {
-                        d.workers[w].linearized_inverse->matrices(in[0], in[1], in[2], out[0], out[1], out[2],
-                                                                  {});
-                      });
+    d.call_one_by_one(
+        "linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},
+        {d.other("dq", dq, square), d.other("dv", dv, square), d.other("da", da, square)},
+        [&](int w, const auto* in, const auto* out) {
+          d.one(d.workers[w].linearized_inverse).matrices(in[0], in[1], in[2], out[0], out[1], out[2], {});
+        });
     return;
   }
+  d.prepare_linearization();
   d.call("linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},
          {d.matrix("dq", dq), d.matrix("dv", dv), d.matrix("da", da)},
          [&](Worker<S>& w, const S* const* in, S* const* out) {
@@ -472,12 +482,14 @@ void Batch<S>::linearized_forward(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S>
   const std::initializer_list<Output<S>> to{d.other("dq", dq, square), d.other("dv", dv, square),
                                             d.other("dtau", dtau, square)};
   if (d.model.has_mimics() || d.large()) {
-    d.call_one_by_one("linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
-                      [&](int w, const auto* in, const auto* out) {
-                        d.workers[w].linearized->matrices(in[0], in[1], in[2], out[0], out[1], out[2], {});
-                      });
+    d.call_one_by_one(
+        "linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
+        [&](int w, const auto* in, const auto* out) {
+          d.one(d.workers[w].linearized).matrices(in[0], in[1], in[2], out[0], out[1], out[2], {});
+        });
     return;
   }
+  d.prepare_linearization();
   d.call("linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
          [&](Worker<S>& w, const S* const* in, S* const* out) {
            d.table.linearized_forward(d.tree, in[0], in[1], in[2], w.lin, numbers(w.scratch[0]), out[0],
@@ -487,6 +499,7 @@ void Batch<S>::linearized_forward(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S>
 template <class S>
 void Batch<S>::perturbed_inverse(In<S> q, In<S> v, In<S> a, In<S> dq, In<S> dv, In<S> da, Out<S> dtau) {
   Data& d = *data_;
+  d.prepare_linearization();
   d.call("perturbed_inverse", {d.q(q), d.v("v", v), d.v("a", a), d.v("dq", dq), d.v("dv", dv), d.v("da", da)},
          {d.forces("dtau", dtau)}, [&](Worker<S>& w, const S* const* in, S* const* out) {
            d.table.perturbed_inverse(d.tree, in[0], in[1], in[2], in[3], in[4], in[5], w.lin, out[0]);
@@ -500,10 +513,11 @@ void Batch<S>::perturbed_forward(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> dv
   const std::initializer_list<Output<S>> to{d.other("da", da, static_cast<std::size_t>(d.model.nv()))};
   if (d.model.has_mimics()) {
     d.call_one_by_one("perturbed_forward", from, to, [&](int w, const auto* in, const auto* out) {
-      d.workers[w].linearized->perturb(in[0], in[1], in[2], in[3], in[4], in[5], out[0], {});
+      d.one(d.workers[w].linearized).perturb(in[0], in[1], in[2], in[3], in[4], in[5], out[0], {});
     });
     return;
   }
+  d.prepare_linearization();
   d.call("perturbed_forward", from, to, [&](Worker<S>& w, const S* const* in, S* const* out) {
     d.table.perturbed_forward(d.tree, in[0], in[1], in[2], in[3], in[4], in[5], w.lin, numbers(w.scratch[0]),
                               numbers(w.scratch[1]), out[0], w.smallest);
@@ -513,6 +527,7 @@ template <class S>
 void Batch<S>::inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S> by_q, Out<S> by_v,
                                 Out<S> by_a) {
   Data& d = *data_;
+  d.prepare_linearization();
   d.call("inverse_gradient", {d.q(q), d.v("v", v), d.v("a", a), d.v("weights", weights)},
          {d.forces("by_q", by_q), d.forces("by_v", by_v), d.forces("by_a", by_a)},
          [&](Worker<S>& w, const S* const* in, S* const* out) {

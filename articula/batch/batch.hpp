@@ -2,7 +2,8 @@
 // several threads.
 //
 // Every argument has the numbers of all states, in one of two layouts. Results are those of the calls for one
-// state to 1e-13, and the same bits whatever the number of threads. Calls allocate nothing.
+// state to 1e-13, and the same bits whatever the number of threads. Calls allocate nothing, but the first of
+// an algorithm that goes state by state (docs/batch.md).
 #pragma once
 
 #include <memory>
