@@ -26,7 +26,7 @@ inline std::string log_plot(const std::string& x_label, const std::string& y_lab
   constexpr double left = 70, top = 20, width = 470, height = 340;
   const auto X = [&](double x) { return left + width * std::log(x / x0) / std::log(x1 / x0); };
   const auto Y = [&](double y) { return top + height * (1 - std::log(y / y0) / std::log(y1 / y0)); };
-  const char* colours[] = {"#1b6ca8", "#c0392b", "#27ae60", "#8e44ad", "#d68910", "#16a085"};
+  const char* colours[] = {"#1b6ca8", "#c0392b", "#27ae60", "#8e44ad", "#d68910", "#16a085", "#7f8c8d"};
   std::string s = fmt::format(
       "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 820 420' font-family='sans-serif' "
       "font-size='12'>\n"
@@ -48,7 +48,7 @@ inline std::string log_plot(const std::string& x_label, const std::string& y_lab
       "transform='rotate(-90 16 {})'>{}</text>\n",
       left + width / 2, top + height + 38, x_label, top + height / 2, top + height / 2, y_label);
   for (std::size_t i = 0; i < curves.size(); ++i) {
-    const char* colour = colours[i % 6];
+    const char* colour = colours[i % 7];
     s += fmt::format("<polyline fill='none' stroke='{}' stroke-width='1.8' points='", colour);
     for (const auto& [x, y] : curves[i].points) s += fmt::format("{:.1f},{:.1f} ", X(x), Y(y));
     const double at = top + 12 + 18 * static_cast<double>(i);

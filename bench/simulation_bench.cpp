@@ -11,6 +11,7 @@
 #include "articula/files/urdf.hpp"
 #include "articula/model/configuration.hpp"
 #include "articula/simulation/diagonalized_motion.hpp"
+#include "bench/log_plot.hpp"
 #include "bench/simulation_peers.hpp"
 
 using namespace articula;
@@ -135,53 +136,8 @@ void against_peers(const std::string& folder) {
   }
 }
 
-struct Curve {
-  std::string name;
-  std::vector<std::pair<double, double>> points;  // microseconds for a simulated second, change of energy
-};
-/// Both axes logarithmic.
-std::string svg(const std::vector<Curve>& curves) {
-  constexpr double left = 70, top = 20, width = 520, height = 380, x0 = 1.5, x1 = 5, y0 = -11, y1 = 3;
-  const auto X = [&](double cost) { return left + width * (std::log10(cost) - x0) / (x1 - x0); };
-  const auto Y = [&](double drift) {
-    return top + height * (1 - (std::log10(std::max(drift, 1e-11)) - y0) / (y1 - y0));
-  };
-  const char* colours[] = {"#1b6ca8", "#c0392b", "#27ae60", "#8e44ad", "#d68910", "#16a085", "#7f8c8d"};
-  std::string s = fmt::format(
-      "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 760 460' font-family='sans-serif' "
-      "font-size='12'>\n"
-      "<rect width='760' height='460' fill='white'/>\n<rect x='{}' y='{}' width='{}' height='{}' fill='none' "
-      "stroke='#888'/>\n",
-      left, top, width, height);
-  for (int p = 2; p <= 5; ++p)
-    s += fmt::format(
-        "<line x1='{0:.1f}' y1='{1}' x2='{0:.1f}' y2='{2}' stroke='#ddd'/><text x='{0:.1f}' y='{3}' "
-        "text-anchor='middle'>1e{4}</text>\n",
-        X(std::pow(10, p)), top, top + height, top + height + 16, p);
-  for (int p = int(y0) + 1; p < y1; p += 2)
-    s += fmt::format(
-        "<line x1='{0}' y1='{1:.1f}' x2='{2}' y2='{1:.1f}' stroke='#ddd'/><text x='{3}' y='{1:.1f}' "
-        "text-anchor='end'>1e{4}</text>\n",
-        left, Y(std::pow(10, p)), left + width, left - 6, p);
-  s += fmt::format("<text x='{}' y='{}' text-anchor='middle'>microseconds for a simulated second</text>\n",
-                   left + width / 2, top + height + 36);
-  s += fmt::format(
-      "<text x='16' y='{0}' text-anchor='middle' transform='rotate(-90 16 {0})'>largest change of energy, "
-      "J</text>\n",
-      top + height / 2);
-  for (std::size_t k = 0; k < curves.size(); ++k) {
-    s += fmt::format("<polyline fill='none' stroke='{}' stroke-width='1.8' points='", colours[k % 7]);
-    for (const auto& [cost, drift] : curves[k].points) s += fmt::format("{:.1f},{:.1f} ", X(cost), Y(drift));
-    s += fmt::format(
-        "'/>\n<line x1='605' y1='{0}' x2='630' y2='{0}' stroke='{1}' stroke-width='1.8'/><text x='636' "
-        "y='{2}'>{3}</text>\n",
-        top + 12 + 18 * double(k), colours[k % 7], top + 16 + 18 * double(k), curves[k].name);
-  }
-  return s + "</svg>\n";
-}
-
-std::vector<Curve> curve(const std::string& folder) {
-  std::vector<Curve> curves;
+std::vector<bench::Curve> curve(const std::string& folder) {
+  std::vector<bench::Curve> curves;
   const Robot r = robot(folder, "arm7", Base::fixed);
   fmt::print(
       "\nThe 7-joint arm falling freely for 2 s: microseconds for a simulated second / largest change of "
@@ -197,7 +153,7 @@ std::vector<Curve> curve(const std::string& folder) {
       try {
         const Measured m = measure(ours(r, i, h), steps, steps / 25);
         fmt::print(" {:.0f} / {:.1e} |", m.ns / 1e3 / h, m.drift);
-        curves.back().points.emplace_back(m.ns / 1e3 / h, m.drift);
+        curves.back().points.emplace_back(m.ns / 1e3 / h, std::max(m.drift, 1e-11));
       } catch (const Error&) {
         fmt::print(" fails |");
       }
@@ -216,7 +172,7 @@ std::vector<Curve> curve(const std::string& folder) {
         m = {std::min(m.ns, one.ns), one.drift};
       }
       fmt::print(" {:.0f} / {:.1e} |", m.ns / 1e3 / 2, m.drift);
-      curves.back().points.emplace_back(m.ns / 1e3 / 2, m.drift);
+      curves.back().points.emplace_back(m.ns / 1e3 / 2, std::max(m.drift, 1e-11));
     }
     fmt::print("\n");
   }
@@ -263,6 +219,8 @@ int main(int argc, char** argv) {
   const std::string folder = argc > 1 ? argv[1] : ARTICULA_MODELS_DIR;
   against_peers(folder);
   const auto curves = curve(folder);
-  if (argc > 2) std::ofstream(argv[2]) << svg(curves);
+  if (argc > 2)
+    std::ofstream(argv[2]) << bench::log_plot("microseconds for a simulated second",
+                                              "largest change of energy, J", curves);
   forms(folder);
 }
