@@ -1,53 +1,40 @@
-// Many states at once, beside the calls for one state (and a peer's loop over states, if there is one).
+// Many states at once, beside the calls for one state.
 //
-//   batch_bench [--states B] [--threads T] [--peer FILE.so] [--json] [MODEL.urdf | free:MODEL.urdf |
+//   batch_bench [--states B] [--threads T] [--json] [MODEL.urdf | free:MODEL.urdf |
 //   chain:N]...
 #include <fmt/format.h>
 
 #include <cstdio>
-#include <cstring>
-#include <memory>
 #include <optional>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "articula/batch/batch.hpp"
 #include "articula/dynamics/instruction_set.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
-#include "articula/files/urdf.hpp"
-#include "articula/model/chain.hpp"
-#include "articula/model/configuration.hpp"
 #include "bench/measure.hpp"
+#include "bench/source.hpp"
 
 namespace {
 
 using namespace articula;
 
-Model load(const std::string& argument) {
-  if (argument.starts_with("chain:")) return Model(make_chain(std::stoi(argument.substr(6))));
-  const bool free_base = argument.starts_with("free:");
-  return read_urdf(free_base ? argument.substr(5) : argument, {.base = free_base ? Base::free : Base::fixed});
-}
-
 struct States {
   std::vector<double> q, v, a, tau;
   States(const Model& model, std::size_t count) {
-    std::mt19937 random(1);
-    std::uniform_real_distribution<double> draw(-1, 1);
-    std::vector<double> at(model.nq()), dv(model.nv());
+    bench::Draw draw;
+    const auto add = [](std::vector<double>& to, const std::vector<double>& x) {
+      to.insert(to.end(), x.begin(), x.end());
+    };
     for (std::size_t i = 0; i < count; ++i) {
-      for (double& x : dv) x = draw(random);
-      integrate(model, neutral(model), dv, at);
-      q.insert(q.end(), at.begin(), at.end());
-      for (auto* x : {&v, &a, &tau})
-        for (int j = 0; j < model.nv(); ++j) x->push_back(draw(random));
+      add(q, draw.configuration(model));
+      for (auto* x : {&v, &a, &tau}) add(*x, draw(model.nv()));
     }
   }
 };
 
 void measure(const std::string& name, std::size_t count, int thread_count, bool json, bool& first) {
-  const Model model = load(name);
+  const Model model = bench::load(name).model;
   const States s(model, count);
   const std::size_t nq = model.nq(), nv = model.nv();
   std::optional<Threads> threads;
@@ -117,9 +104,7 @@ int main(int argc, char** argv) try {
     else
       models.push_back(argument);
   }
-  const std::string folder = ARTICULA_MODELS_DIR "/";
-  if (models.empty())
-    models = {folder + "arm7.urdf", "free:" + folder + "quadruped.urdf", "free:" + folder + "humanoid.urdf"};
+  if (models.empty()) models = bench::shipped_robots();
   if (json)
     fmt::print("[");
   else

@@ -9,16 +9,11 @@
 
 #include <algorithm>
 #include <functional>
-#include <optional>
-#include <random>
 
 #include "articula/dynamics/instruction_set.hpp"
-#include "articula/files/urdf.hpp"
-#include "articula/model/chain.hpp"
-#include "articula/model/configuration.hpp"
 #include "articula/task_space/control.hpp"
 #include "bench/measure.hpp"
-#include "bench/peer.hpp"
+#include "bench/source.hpp"
 
 using namespace articula;
 using articula::bench::Peer;
@@ -27,45 +22,20 @@ namespace {
 
 constexpr int state_count = 16;
 
-struct Source {
-  std::string name, urdf;
-  bool free_base;
-  Model model;
-};
-Source load(const std::string& argument) {
-  if (argument.starts_with("chain:"))
-    return {argument, "", false, Model(make_chain(std::stoi(argument.substr(6))))};
-  const bool free_base = argument.starts_with("free:");
-  const std::string path = free_base ? argument.substr(5) : argument;
-  const std::string file = path.substr(path.find_last_of('/') + 1);
-  return {file.substr(0, file.rfind('.')) + (free_base ? " (free base)" : ""), path, free_base,
-          read_urdf(path, {.base = free_base ? Base::free : Base::fixed})};
-}
-
 /// Random states; the last one is neutral, where robots are often singular.
 struct States {
   std::vector<std::vector<double>> q, v;
   explicit States(const Model& model) {
-    std::mt19937_64 engine(1);
-    std::uniform_real_distribution<double> uniform(-1, 1);
-    const auto draw = [&](int n) {
-      std::vector<double> x(n);
-      for (double& number : x) number = uniform(engine);
-      return x;
-    };
+    bench::Draw draw;
     for (int i = 0; i < state_count; ++i) {
-      std::vector<double> q0 = neutral(model), q1(model.nq());
-      if (i + 1 < state_count)
-        integrate(model, q0, draw(model.nv()), q1);
-      else
-        q1 = q0;
-      q.push_back(q1);
+      q.push_back(i + 1 < state_count ? draw.configuration(model) : neutral(model));
       v.push_back(draw(model.nv()));
     }
   }
 };
 
-void row(const Source& source, const char* name, double ns, const char* note, double theirs, bool peer) {
+void row(const bench::Source& source, const char* name, double ns, const char* note, double theirs,
+         bool peer) {
   fmt::print("| {} | {} | {} | {:.0f} | {:.1f} | {} |", source.name, source.model.nv(), name, ns,
              ns / std::max(1, source.model.body_count()), note);
   if (peer && theirs > 0)
@@ -75,7 +45,7 @@ void row(const Source& source, const char* name, double ns, const char* note, do
   fmt::print("\n");
 }
 
-void report(const Source& source, const Peer* peer, bool quick) {
+void report(const bench::Source& source, const Peer* peer, bool quick) {
   const Model& model = source.model;
   const States s(model);
   const double seconds = quick ? 2e-4 : 1e-3;
@@ -165,28 +135,13 @@ void report(const Source& source, const Peer* peer, bool quick) {
 }  // namespace
 
 int main(int argc, char** argv) try {
-  std::vector<std::string> models;
-  std::optional<Peer> peer;
-  bool quick = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument == "--peer" && i + 1 < argc)
-      peer.emplace(argv[++i]);
-    else if (argument == "--quick")
-      quick = true;
-    else
-      models.push_back(argument);
-  }
-  if (models.empty()) {
-    const std::string folder = ARTICULA_MODELS_DIR "/";
-    models = {folder + "arm7.urdf", "free:" + folder + "quadruped.urdf", "free:" + folder + "humanoid.urdf"};
-    for (const char* n : {"10", "30", "100", "1000", "10000"}) models.push_back(std::string("chain:") + n);
-  }
+  bench::Arguments arguments(argc, argv, {"10", "30", "100", "1000", "10000"});
+  auto& [models, peer, quick] = arguments;
   fmt::print("Instruction set {}; one state, one core, best of many.\n\n", instruction_set());
   fmt::print("| model | nv | quantity | ns | ns per body | |");
   if (peer) fmt::print(" {} ns | times faster |", peer->name());
   fmt::print("\n|---|---|---|---|---|---|{}\n", peer ? "---|---|" : "");
-  for (const auto& model : models) report(load(model), peer ? &*peer : nullptr, quick);
+  for (const auto& model : models) report(bench::load(model), peer ? &*peer : nullptr, quick);
 } catch (const std::exception& error) {
   fmt::print(stderr, "operational_space_bench: {}\n", error.what());
   return 1;
