@@ -5,22 +5,17 @@
 
 namespace articula::ARTICULA_ISA {
 
-/// v null: positions only; a null: joint accelerations zero (alpha is then d/dt J v).
-template <class S>
-void kinematics(const Tree<Real<S>>& model_tree, const S* q, const S* v, const S* a,
-                const KernelMemory<S>& m) {
+/// After the outward sweep: origins in the world and (w, v) of each, m.p and m.V (zero where v is null), and
+/// alpha where it is wanted.
+template <bool accelerations, class S>
+ARTICULA_INLINE void positions_and_velocities(const Tree<Real<S>>& tree, const S* v,
+                                              const KernelMemory<S>& m) {
   constexpr int s = stride<S>;
-  Tree<Real<S>> tree = model_tree;
-  tree.gravity = {0, 0, 0};
-  if (v)
-    move_bodies<Upto::accelerations>(tree, q, v, a, m.x);
-  else
-    move_bodies<Upto::positions>(tree, q, v, a, m.x);
   const S O(0);
   const Spatial<S> zero{{O, O, O}, {O, O, O}};
   scatter<1>(zero.w, m.p);
   scatter<1>(zero, m.V);
-  scatter<1>(zero, m.alpha);
+  if constexpr (accelerations) scatter<1>(zero, m.alpha);
   for (int k = 1; k < tree.slots(); ++k) {
     const BodyIndex& b = tree.index[k];
     const S* xk = slot(m.x, k, int(body::count));
@@ -34,9 +29,23 @@ void kinematics(const Tree<Real<S>>& model_tree, const S* q, const S* v, const S
           V += star_times(HingeMap<decltype(j), S>{R, tree.pitch[k]}, v + b.v);
         });
     scatter<1>(V, m.V + 6 * k);
-    scatter<1>(Spatial<S>{read<Vec3>(xk + s * body::alpha_w), read<Vec3>(xk + s * body::alpha_v)},
-               m.alpha + 6 * k);
+    if constexpr (accelerations)
+      scatter<1>(Spatial<S>{read<Vec3>(xk + s * body::alpha_w), read<Vec3>(xk + s * body::alpha_v)},
+                 m.alpha + 6 * k);
   }
+}
+
+/// v null: positions only; a null: joint accelerations zero (alpha is then d/dt J v).
+template <class S>
+void kinematics(const Tree<Real<S>>& model_tree, const S* q, const S* v, const S* a,
+                const KernelMemory<S>& m) {
+  Tree<Real<S>> tree = model_tree;
+  tree.gravity = {0, 0, 0};
+  if (v)
+    move_bodies<Upto::accelerations>(tree, q, v, a, m.x);
+  else
+    move_bodies<Upto::positions>(tree, q, v, a, m.x);
+  positions_and_velocities<true>(tree, v, m);
 }
 
 /// After kinematics. Sums are taken about the first body's origin, so that a far-away mechanism loses

@@ -8,7 +8,7 @@
 // object.
 #pragma once
 
-#include "articula/dynamics/outward.hpp"
+#include "articula/dynamics/kinematics_text.hpp"
 #include "articula/loops/memory.hpp"
 
 namespace articula::ARTICULA_ISA {
@@ -20,31 +20,6 @@ ARTICULA_INLINE Vec3<S> lifted(const Vec3<double>& a) {
 template <class S>
 ARTICULA_INLINE Mat3<S> lifted(const Mat3<double>& m) {
   return {S(m.xx), S(m.xy), S(m.xz), S(m.yx), S(m.yy), S(m.yz), S(m.zx), S(m.zy), S(m.zz)};
-}
-
-/// Origins in the world, and (w, v) of each: m.p and m.V (zero where v is null).
-template <class S>
-ARTICULA_INLINE void positions_and_velocities(const Tree<Real<S>>& tree, const S* v,
-                                              const KernelMemory<S>& m) {
-  constexpr int s = stride<S>;
-  const S O(0);
-  const Spatial<S> zero{{O, O, O}, {O, O, O}};
-  scatter<1>(zero.w, m.p);
-  scatter<1>(zero, m.V);
-  for (int k = 1; k < tree.slots(); ++k) {
-    const BodyIndex& b = tree.index[k];
-    const S* xk = slot(m.x, k, int(body::count));
-    const auto l = read<Vec3>(xk + s * body::l);
-    scatter<1>(gather<1, Vec3<S>>(m.p + 3 * b.inboard) + l, m.p + 3 * k);
-    if (!v) continue;
-    Spatial<S> V = star(Phi<S>{l}) * gather<1, Spatial<S>>(m.V + 6 * b.inboard);
-    const auto R = read<Mat3>(xk + s * body::R);
-    visit(
-        b.kind, [&](auto j) __attribute__((always_inline)) {
-          V += star_times(HingeMap<decltype(j), S>{R, tree.pitch[k]}, v + b.v);
-        });
-    scatter<1>(V, m.V + 6 * k);
-  }
 }
 
 /// A frame on a body: axes, place from O_k and in the world, velocity and acceleration. The world accelerates
