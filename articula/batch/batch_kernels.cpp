@@ -70,19 +70,25 @@ struct Batched {
     for (long i = 0; i < n; i += lanes) {
       const int count = n - i < lanes ? int(n - i) : lanes;
       P square[lanes];
+#pragma GCC unroll 8
       for (int s = 0; s < lanes; ++s)
         square[s] = load_first(states + (s < used ? s : used - 1) * n + i, count);
       transpose(square);
-      for (int c = 0; c < count; ++c) square[c].store(to + (i + c) * lanes);
+#pragma GCC unroll 8
+      for (int c = 0; c < lanes; ++c)
+        if (c < count) square[c].store(to + (i + c) * lanes);
     }
   }
   static void scatter(const T* from, long n, int used, T* states) {
     for (long i = 0; i < n; i += lanes) {
       const int count = n - i < lanes ? int(n - i) : lanes;
       P square[lanes];
+#pragma GCC unroll 8
       for (int c = 0; c < lanes; ++c) square[c] = P::load(from + (i + (c < count ? c : 0)) * lanes);
       transpose(square);
-      for (int s = 0; s < used; ++s) store_first(square[s], states + s * n + i, count);
+#pragma GCC unroll 8
+      for (int s = 0; s < lanes; ++s)
+        if (s < used) store_first(square[s], states + s * n + i, count);
     }
   }
   static void gather_columns(const T* states, long n, long stride, int used, T* to) {
