@@ -332,10 +332,17 @@ void check_simulation(const Case& c) {
               0)
         << name_of(integrator);
   }
-  if (model.has_mimics() || nv > 20) return;
-  LinearizedStep step(model, ExplicitMethod::rk4);
   std::vector<double> A(4 * nv * nv), B(2 * nv * nv), q = c.state.q, v(nv);
-  EXPECT_EQ(allocations_in([&] { step.compute(c.state.q, c.state.v, c.state.tau, 1e-6, A, B, q, v); }), 0);
+  for (const Integrator integrator : {Integrator::euler, Integrator::symplectic_euler, Integrator::rk4,
+                                      Integrator::variational, Integrator::midpoint}) {
+    LinearizedStep step(model, integrator);
+    EXPECT_EQ(allocations_in([&] {
+                step.compute(c.state.q, c.state.v, c.state.tau, 1e-6, A, B, q, v,
+                             {.wrenches = c.state.wrenches, .held = HeldIn::body_axes, .damping = true});
+              }),
+              0)
+        << name_of(integrator);
+  }
 }
 
 TEST(Allocation, NoneAfterSetUp) {
