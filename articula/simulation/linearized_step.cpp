@@ -16,6 +16,7 @@
 #include "articula/simulation/midpoint.hpp"
 #include "articula/simulation/step_dual.hpp"
 #include "articula/simulation/variational.hpp"
+#include "articula/spatial/pack.hpp"
 
 namespace articula {
 
@@ -23,7 +24,20 @@ namespace {
 
 using D = StepDual;
 constexpr int lanes = step_directions;
+using Changes = Several<double, lanes>;
 using Matrix = std::vector<double>;
+
+/// By pairs, which every x86-64 machine has registers for.
+Changes sum_of_products(const double* factors, const Changes* changes, std::size_t count) {
+  using Pair = Pack<double, 2>;
+  Pair sum[lanes / 2];
+  for (Pair& x : sum) x = Pair(0.0);
+  for (std::size_t k = 0; k < count; ++k)
+    for (int l = 0; l < lanes / 2; ++l) sum[l] = sum[l] + factors[k] * Pair::load(changes[k].at + 2 * l);
+  Changes out;
+  for (int l = 0; l < lanes / 2; ++l) sum[l].store(out.at + 2 * l);
+  return out;
+}
 
 /// y(q, x, tau) at a point where a step asks for it, and its derivatives, nv x nv.
 struct Point {
@@ -169,7 +183,9 @@ struct LinearizedStep::Work {
         at_x(n),
         unit(n),
         forces(n),
-        tangent(n) {
+        changes(2 * n),
+        changing(2 * n),
+        factors(2 * n) {
     std::size_t asked_in_a_step = 1;
     switch (integrator) {
       case Integrator::euler:
@@ -218,27 +234,29 @@ struct LinearizedStep::Work {
       for (std::size_t i = 0; i < n; ++i) y[i] = D(p.y[i]);
       return;
     }
-    bool moves = false, changes = false;
+    differentiate(p, at, x, y);
+  }
+  void differentiate(const Point& p, In<D> at, In<D> x, Out<D> y) {
     for (int l = 0; l < lanes; ++l) {
-      bool any = false;
-      for (std::size_t i = 0; i < at.size(); ++i) rates[i] = at[i].d.at[l], any = any || rates[i] != 0;
-      for (std::size_t i = 0; i < n; ++i) changes = changes || x[i].d.at[l] != 0;
-      if (any)
-        manifold.velocities_of(at_q.data(), rates.data(), unit.data());
-      else
-        std::fill(unit.begin(), unit.end(), 0.0);
-      for (std::size_t i = 0; i < n; ++i) tangent[i].at[l] = unit[i];
-      moves = moves || any;
+      for (std::size_t i = 0; i < at.size(); ++i) rates[i] = at[i].d.at[l];
+      manifold.velocities_of(at_q.data(), rates.data(), unit.data());
+      for (std::size_t i = 0; i < n; ++i) changes[i].at[l] = unit[i];
+    }
+    for (std::size_t i = 0; i < n; ++i) changes[n + i] = x[i].d;
+    // Most do not change at a step's first points: only those that do, of (q, x), take part.
+    std::size_t count = 0;
+    for (std::size_t j = 0; j < 2 * n; ++j) {
+      if (std::all_of(changes[j].at, changes[j].at + lanes, [](double d) { return d == 0; })) continue;
+      changing[count] = j;
+      changes[count++] = changes[j];
     }
     for (std::size_t i = 0; i < n; ++i) {
-      Several<double, lanes> sum(0.0);
+      const double *const by_q = p.by_q.data() + i * n, *const by_x = p.by_x.data() + i * n;
+      for (std::size_t k = 0; k < count; ++k)
+        factors[k] = changing[k] < n ? by_q[changing[k]] : by_x[changing[k] - n];
+      y[i] = {p.y[i], sum_of_products(factors.data(), changes.data(), count)};
       for (int l = 0; l < lanes; ++l)
-        if (tau_column[l] >= 0) sum.at[l] = p.by_tau[i * n + std::size_t(tau_column[l])];
-      if (moves)
-        for (std::size_t j = 0; j < n; ++j) sum = sum + p.by_q[i * n + j] * tangent[j];
-      if (changes)
-        for (std::size_t j = 0; j < n; ++j) sum = sum + p.by_x[i * n + j] * x[j].d;
-      y[i] = {p.y[i], sum};
+        if (tau_column[l] >= 0) y[i].d.at[l] += p.by_tau[i * n + std::size_t(tau_column[l])];
     }
   }
   void accelerations(In<D> at, In<D> x, Out<D> a) {
@@ -253,7 +271,7 @@ struct LinearizedStep::Work {
   /// The state with unit derivatives along columns first .. first + lanes - 1 of (q, v, tau, unknown) in each
   /// lane, up to `limit`.
   void start(std::size_t first, std::size_t limit) {
-    const Several<double, lanes> none(0.0);
+    const Changes none(0.0);
     asked = 0;
     for (std::size_t j = 0; j < q.size(); ++j) q[j] = {q0[j], none};
     for (std::size_t j = 0; j < n; ++j) v[j] = {v0[j], none};
@@ -437,7 +455,10 @@ struct LinearizedStep::Work {
   std::vector<double> q0, v0, tau0;
   std::vector<D> q, v;
   std::vector<double> end_q, end_v, at_q, rates, at_x, unit, forces;
-  std::vector<Several<double, lanes>> tangent;
+  // Of (q, x) at a point: derivatives, which of them are not zero, and a row's factors of those.
+  AlignedArray<Changes> changes;
+  std::vector<std::size_t> changing;
+  std::vector<double> factors;
   std::vector<double> rows;  // of an implicit step's linear equations
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "articula/linearization/linearized_inverse.hpp"
+#include "articula/linearization/regulator.hpp"
 #include "articula/linearization/state_space.hpp"
 #include "articula/simulation/simulator.hpp"
 #include "tests/support/cases.hpp"
@@ -301,6 +302,39 @@ TEST(LinearizedStep, OfEulerStepsIsTheClosedForm) {
       EXPECT_LT(worst(std::max(relative_error(r.q, q, 1), relative_error(r.v, v, 1))), 1e-14);
     }
   });
+}
+
+// The gain made from a step's derivative holds the double pendulum upright from sample to sample, one joint
+// driven, at a period at which the gain of the continuous system does not.
+TEST(LinearizedStep, GivesAGainForASampledController) {
+  const Model model = double_pendulum().model;
+  const Vector upright{M_PI, 0}, zero(2);
+  const double h = 0.15;
+  StateSpace space(model);
+  Vector A(16), B(8), Q(16), R{1}, b(4);
+  for (int i = 0; i < 4; ++i) Q[5 * i] = 1;
+  const auto holds = [&](Integrator method, const Vector& K) {
+    Simulator sim(model, method);
+    sim.q = {M_PI + 0.02, -0.01};
+    for (int i = 0; i < 300; ++i) {
+      sim.tau[0] = -K[0] * (sim.q[0] - M_PI) - K[1] * sim.q[1] - K[2] * sim.v[0] - K[3] * sim.v[1];
+      try {
+        sim.step(h);
+      } catch (const Error&) {
+        return false;
+      }
+    }
+    return std::abs(sim.q[0] - M_PI) + std::abs(sim.q[1]) + largest(sim.v) < 1e-6;
+  };
+  for (const Integrator method : all_methods) {
+    const Result step(model, method, upright, zero, zero, h);
+    for (int i = 0; i < 4; ++i) b[i] = step.B[2 * i];
+    EXPECT_EQ(controllability_rank(step.A, b, 4, 1), 4);
+    EXPECT_TRUE(holds(method, discrete_regulator(step.A, b, Q, R, 4, 1).K)) << name_of(method);
+  }
+  continuous_state_space(space, upright, zero, zero, A, B);
+  for (int i = 0; i < 4; ++i) b[i] = B[2 * i];
+  EXPECT_FALSE(holds(Integrator::rk4, regulator(A, b, Q, R, 4, 1).K));
 }
 
 // Where a mechanism is does not matter.
