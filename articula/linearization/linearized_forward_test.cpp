@@ -140,6 +140,41 @@ TEST(LinearizedForward, UndoesTheInverse) {
   });
 }
 
+// Mimic joints with nothing of their own to move: every result, against differences and among themselves.
+TEST(LinearizedForward, MimicJointsWithoutInertiaOfTheirOwn) {
+  for (const Base base : {Base::fixed, Base::free}) {
+    const Model model(massless_followers_spec(), {.base = base});
+    const std::size_t n = model.nv();
+    Rng rng(5);
+    const State s = random_state(rng, model);
+    const Vector dq = random_vector(rng, n), dv = random_vector(rng, n), dtau = random_vector(rng, n),
+                 w = random_vector(rng, n);
+    const LinearizationOptions<double> options{.wrenches = s.wrenches, .damping = true};
+    const Matrices m = matrices(model, s, options);
+    ForwardDynamics<> dynamics(model);
+    const Vector expected = derivative([&](double e) {
+      const Vector v = sum(s.v, dv, e);
+      Vector tau = sum(s.tau, dtau, e), a(n);
+      for (const Joint& joint : model.joints())
+        for (int i = 0; i < (joint.mimics >= 0 ? 1 : joint.nv); ++i)
+          tau[joint.v_index + i] -= joint.damping * v[joint.v_index + i] *
+                                    (joint.mimics >= 0 ? joint.multiplier * joint.multiplier : 1);
+      forward_dynamics(dynamics, manifold_add(model, s.q, scaled(dq, e)), v, tau, a, s.wrenches);
+      return a;
+    });
+    EXPECT_LT(relative_error(sum(sum(product(m.dq, dq), product(m.dv, dv)), product(m.dtau, dtau)), expected),
+              1e-8);
+    LinearizedForward<> work(model);
+    Vector da(n), by_q(n), by_v(n), by_tau(n);
+    perturbed_forward(work, s.q, s.v, s.tau, dq, dv, dtau, da, options);
+    EXPECT_LT(relative_error(da, expected), 1e-8);
+    forward_gradient(work, s.q, s.v, s.tau, w, by_q, by_v, by_tau, options);
+    EXPECT_LT(relative_error(by_q, star_product(m.dq, w)), 1e-11);
+    EXPECT_LT(relative_error(by_v, star_product(m.dv, w)), 1e-11);
+    EXPECT_LT(relative_error(by_tau, star_product(m.dtau, w)), 1e-11);
+  }
+}
+
 // Zero between different trees on the world.
 TEST(LinearizedForward, PatternCoversAllThatIsNotZero) {
   std::size_t zeros = 0;

@@ -48,6 +48,9 @@ void for_each_mechanism(const std::function<void(const Mechanism&)>& f,
       Rng rng(static_cast<int>(kind) + 7);
       run(one_joint_spec(kind), base, rng);
     }
+  Rng followers(11);
+  run(massless_followers_spec(), Base::fixed, followers);
+  if (kinds.size() == all_joint_kinds().size()) run(massless_followers_spec(), Base::free, followers);
   for (int seed = 1; seed <= trees; ++seed) {
     Rng rng(seed);
     RandomOptions options;
