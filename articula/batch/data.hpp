@@ -111,10 +111,14 @@ struct Batch<S>::Data {
     const std::size_t matrix = std::max<std::size_t>(square, 12 + 6 * nv);
     for (Worker& w : workers) {
       KernelMemory<Pack<S, most_lanes>> m;
-      w.memory = kernel_arrays(
-          tree,
-          {.side = true, .factor = true, .keep_D = true, .solve = true, .composite = true, .motion = true},
-          m);
+      w.memory = kernel_arrays(tree,
+                               {.side = true,
+                                .factor = true,
+                                .keep_D = true,
+                                .wide_solve = true,
+                                .composite = true,
+                                .motion = true},
+                               m);
       w.m = batching::flat<S>(m);
       for (auto& x : w.in) x = AlignedArray<Pack<S, most_lanes>>(vector);
       for (auto& x : w.out) x = AlignedArray<Pack<S, most_lanes>>(matrix);

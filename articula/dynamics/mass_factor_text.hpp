@@ -111,26 +111,35 @@ struct UnitWindow {
 template <class S>
 constexpr UnitWindow<S> unit_window;
 
+/// One in the right-hand side of that index, among those at hand, zero in the others.
+template <class S>
+ARTICULA_INLINE Solves<S> unit_solves(int index) {
+  constexpr int count = solves_at_once<S>;
+  if constexpr (count == 1)
+    return S(Real<S>(index == 0 ? 1 : 0));
+  else if constexpr (wide_bodies<S> == 1)
+    return Solves<S>::each([&](int i)
+                               __attribute__((always_inline)) { return S(Real<S>(i == index ? 1 : 0)); });
+  else
+    return Solves<S>::load(unit_window<S>.at + (index < 0 || index >= count ? 0 : count - index));
+}
+
 /// M^-1, row-major, full coordinates. A block of columns needs only bodies up to the last of them: the rest
 /// of each column follows by symmetry.
 template <class S>
 void invert_mass_matrix(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* inverse) {
-  Wide<S>* const nu = reinterpret_cast<Wide<S>*>(m.nu);
-  Wide<S>* const p = reinterpret_cast<Wide<S>*>(m.lambda);
-  constexpr int wide = wide_bodies<S>;
+  using W = Solves<S>;
+  W* const nu = reinterpret_cast<W*>(m.nu);
+  W* const p = reinterpret_cast<W*>(m.lambda);
+  constexpr int wide = solves_at_once<S>;
   const int nv = tree.nv;
   int last = 0;
   for (int c0 = 0; c0 < nv; c0 += wide) {
     const int c1 = c0 + wide < nv ? c0 + wide : nv;
     while (last < tree.bodies && tree.index[last + 1].v < c1) ++last;
-    const auto right = [&](int i) __attribute__((always_inline)) {
-      if constexpr (wide == 1)
-        return S(i == c0 ? 1 : 0);
-      else  // a window on one unit among zeros: lane i - c0 is 1
-        return Wide<S>::load(unit_window<S>.at + (i < c0 || i >= c0 + wide ? 0 : wide - (i - c0)));
-    };
-    solve<S, Wide<S>>(
-        tree, m, last, nu, p, right, [&](int i, const Wide<S>& a) __attribute__((always_inline)) {
+    const auto right = [&](int i) __attribute__((always_inline)) { return unit_solves<S>(i - c0); };
+    solve<S, W>(
+        tree, m, last, nu, p, right, [&](int i, const W& a) __attribute__((always_inline)) {
           if constexpr (wide == 1) {
             if (i > c0) return;
             inverse[long(i) * nv + c0] = a;
@@ -138,7 +147,10 @@ void invert_mass_matrix(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* 
           } else {
             if (i >= c1) return;
             S row[wide];
-            a.store(row);
+            if constexpr (wide_bodies<S> == 1)
+              for (int c = 0; c < wide; ++c) row[c] = a.at[c];
+            else
+              a.store(row);
             for (int c = 0; c < c1 - c0; ++c) {
               if (i > c0 + c) continue;
               inverse[long(i) * nv + c0 + c] = row[c];

@@ -285,9 +285,26 @@ struct TurnInertias {
 // --- the sweep
 // ----------------------------------------------------------------------------------------------------------
 
+/// Sines and cosines of the joints' angles, into the first two numbers of their slots.
+template <class S>
+ARTICULA_INLINE void turn_joints(const Tree<Real<S>>& tree, const S* q, S* x) {
+  const auto turn_all = [&](auto&& sines) __attribute__((always_inline)) {
+    for (int k = 1; k < tree.slots(); ++k) {
+      if (tree.angle[k] < 0) continue;
+      const SinCos<S> turn = sines(q[tree.angle[k]] + tree.offset[k]);
+      S* const xk = slot(x, k, int(body::count));
+      xk[0] = turn.sin, xk[1] = turn.cos;
+    }
+  };
+  ManySines<S> sines;
+  turn_all(sines);
+  if (!sines.hold()) turn_all([](const S& angle) { return sincos(angle); });
+}
+
 /// One body after the other, all three steps on each: for scalars whose lanes are not bodies.
 template <Upto level, class Step, bool keep_motion, class S>
 ARTICULA_INLINE void sweep_one_by_one(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a, S* x) {
+  turn_joints(tree, q, x);
   Moving<S> at = world_motion<S>(tree);
   write(slot(x, 0, int(body::count)) + body::R, at.R);
   write_motion<level>(slot(x, 0, int(body::count)), at);
@@ -295,9 +312,7 @@ ARTICULA_INLINE void sweep_one_by_one(const Tree<Real<S>>& tree, const S* q, con
     const BodyIndex& b = tree.index[k];
     const auto* const c = tree.constants_of(k);
     S* const xk = slot(x, k, int(body::count));
-    const int angle = tree.angle[k];
-    const SinCos<S> turn =
-        angle < 0 ? SinCos<S>{S(0), S(1)} : sincos(q[angle < 0 ? 0 : angle] + tree.offset[k]);
+    const SinCos<S> turn = tree.angle[k] < 0 ? SinCos<S>{S(0), S(1)} : SinCos<S>{xk[0], xk[1]};
     Mat3<S> X = joint_axes<S>(c, b.alignment != Alignment::any, turn);
     Vec3<S> l = joint_origin<S>(c);
     if (b.kind != HingeKind::revolute) place_special(tree, k, q, X, l);

@@ -130,58 +130,59 @@ ARTICULA_INLINE void direct_inward(const Tree<Real<S>>& tree, const ExternalForc
     if constexpr (turning) a.W = a.W + HalfMatrix<S>{gather<1, Mat3<S>>(p + 24), gather<1, Mat3<S>>(p + 33)};
   };
   const Spatial<S> none{{O, O, O}, {O, O, O}};
-  Sums carried{};
+  Sums at{};  // from body to body where the next one is the inboard one
   for (int k = tree.bodies; k >= 1; --k) {
     const BodyIndex& b = tree.index[k];
     const S* const xk = slot(m.k.x, k, int(body::count));
     const S* const yk = y_of(m, k);
-    Sums at;
-    at.f = read<Spatial>(yk + s * motion::f);
-    at.P = half_matrix(Ring<S>{read<Mat3>(yk + s * motion::N), read<Vec3>(yk + s * motion::F)});
-    if constexpr (turning) at.W = half_matrix(held_in_world(external, k, Vec3<S>{O, O, O}));
-    if (b.has_carry) {
-      at.f += carried.f;
-      at.P = at.P + carried.P;
-      if constexpr (turning) at.W = at.W + carried.W;
+    const auto f = read<Spatial>(yk + s * motion::f);
+    const auto P = half_matrix(Ring<S>{read<Mat3>(yk + s * motion::N), read<Vec3>(yk + s * motion::F)});
+    at.f = b.has_carry ? at.f + f : f;
+    at.P = b.has_carry ? at.P + P : P;
+    if constexpr (turning) {
+      const auto W = half_matrix(held_in_world(external, k, Vec3<S>{O, O, O}));
+      at.W = b.has_carry ? at.W + W : W;
     }
     if (b.has_sides) plus_kept(at, m.side + side * k);
     const Phi<S> phi{read<Vec3>(xk + s * body::l)};
     const bool hands_over = b.handover != Handover::none;
-    if (hands_over) {
-      carried.f = phi * at.f;
-      carried.P = phi * at.P;
-      if constexpr (turning) carried.W = phi * at.W;
-    }
     revolute_or_other(
         b.kind, [&](auto revolute) __attribute__((always_inline)) {
           const int N = revolute.value ? 1 : m.index[k].end - b.v;
+          Vec3<S> u[revolute.value ? 1 : max_freedoms], uw[revolute.value ? 1 : max_freedoms];
           for (int i = 0; i < N; ++i) {
             S* const d = direct_of(m, b.v + i);
             const auto h = read<Spatial>(d + s * direct::H);
             write(d + s * direct::f, hands_over ? at.f : none);  // only what is inboard feels how f turns
             write_half(d + s * direct::Pr, at.P);
             if constexpr (turning) write_half(d + s * direct::Pw, at.W);
-            Vec3<S> u, uw;
             if constexpr (revolute.value)
-              u = star_times(at.P.w, h.w);
+              u[i] = star_times(at.P.w, h.w);
             else
-              u = row_times(h, at.P);
-            if constexpr (turning) uw = row_times(h, at.W);
-            if (hands_over) {
-              const auto K = gather<1, Spatial<S>>(m.k.K + 6 * (b.v + i));
-              subtract_outer(carried.P, K, u);
-              if constexpr (turning) subtract_outer(carried.W, K, uw);
-            }
-            if constexpr (revolute.value) {
-              u = u * m.k.inv_D[6 * b.v];
-              if constexpr (turning) uw = uw * m.k.inv_D[6 * b.v];
-            } else if (hands_over) {
+              u[i] = row_times(h, at.P);
+            if constexpr (turning) uw[i] = row_times(h, at.W);
+            if (!revolute.value && hands_over) {
               const Spatial<S> Hf = cross_force(h, at.f);
               for (int r = 0; r < N; ++r)
                 m.own[6 * (b.v + r) + i] = dot(read<Spatial>(direct_of(m, b.v + r) + s * direct::H), Hf);
             }
-            write(d + s * direct::G, twice(u));
-            if constexpr (turning) write(d + s * direct::Gw, uw);
+            if constexpr (revolute.value) {
+              write(d + s * direct::G, twice(u[i] * m.k.inv_D[6 * b.v]));
+              if constexpr (turning) write(d + s * direct::Gw, uw[i] * m.k.inv_D[6 * b.v]);
+            } else {
+              write(d + s * direct::G, twice(u[i]));
+              if constexpr (turning) write(d + s * direct::Gw, uw[i]);
+            }
+          }
+          if (hands_over) {
+            at.f = phi * at.f;
+            at.P = phi * at.P;
+            if constexpr (turning) at.W = phi * at.W;
+            for (int i = 0; i < N; ++i) {
+              const auto K = gather<1, Spatial<S>>(m.k.K + 6 * (b.v + i));
+              subtract_outer(at.P, K, u[i]);
+              if constexpr (turning) subtract_outer(at.W, K, uw[i]);
+            }
           }
           if constexpr (!revolute.value) {
             for (int c = direct::G; c < (turning ? direct::Gw + 3 : direct::G + 3); ++c) {  // D^-1
@@ -194,10 +195,10 @@ ARTICULA_INLINE void direct_inward(const Tree<Real<S>>& tree, const ExternalForc
         });
     if (b.handover == Handover::none || b.handover == Handover::carry) continue;
     S* const sum = m.side + side * b.inboard;
-    if (b.handover == Handover::add) plus_kept(carried, sum);
-    scatter<1>(carried.f, sum);
-    scatter<1>(carried.P.w, sum + 6), scatter<1>(carried.P.v, sum + 15);
-    if constexpr (turning) scatter<1>(carried.W.w, sum + 24), scatter<1>(carried.W.v, sum + 33);
+    if (b.handover == Handover::add) plus_kept(at, sum);
+    scatter<1>(at.f, sum);
+    scatter<1>(at.P.w, sum + 6), scatter<1>(at.P.v, sum + 15);
+    if constexpr (turning) scatter<1>(at.W.w, sum + 24), scatter<1>(at.W.v, sum + 33);
   }
 }
 
@@ -227,12 +228,12 @@ ARTICULA_INLINE void direct_columns(const Tree<Real<S>>& tree, const Linearizati
 }
 
 /// A register of rows, velocities i0 .. i0 + wide - 1 (those of bodies first .. last), through both sweeps.
-/// Leaves (M^-1, -da/dq, -da/dv) of column c in m.result[3 c], for the columns of bodies begin .. end - 1.
-template <bool turning, class S>
+/// put(c, M^-1, -da/dq, -da/dv) is told of every column c of bodies begin .. end - 1.
+template <bool turning, class S, class Put>
 ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m, int i0,
-                                 int first, int last, int begin, int end) {
-  using W = Wide<S>;
-  constexpr int s = stride<S>, wide = wide_bodies<S>;
+                                 int first, int last, int begin, int end, const Put& put) {
+  using W = Solves<S>;
+  constexpr int s = stride<S>;
   const W O(Real<S>(0));
   const Spatial<W> zero{{O, O, O}, {O, O, O}};
   const Vec3<W> none{O, O, O};
@@ -240,8 +241,6 @@ ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const LinearizationM
   W* const lambda = reinterpret_cast<W*>(m.k.lambda);
   W* const nu = reinterpret_cast<W*>(m.k.nu);
   W* const result = reinterpret_cast<W*>(m.result);
-  for (int c = tree.index[begin].v; c < m.index[end - 1].end; ++c)
-    nu[c] = O, result[3 * c + 1] = O, result[3 * c + 2] = O;
   const auto clear = [&](int k) __attribute__((always_inline)) {
     if (!tree.index[k].has_sides) return;
     scatter<1>(zero, T + 12 * k), scatter<1>(none, T + 12 * k + 6), scatter<1>(none, T + 12 * k + 9);
@@ -273,12 +272,7 @@ ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const LinearizationM
             const int c = b.v + i;
             const S* const d = direct_of(m, c);
             const auto h = read<Vec3>(d + s * direct::H);
-            W unit;
-            if constexpr (wide == 1)
-              unit = W(Real<S>(c == i0 ? 1 : 0));
-            else
-              unit = W::load(unit_window<S>.at + (c < i0 || c >= i0 + wide ? 0 : wide - (c - i0)));
-            e[i] = unit - dot(h, t.w);
+            e[i] = unit_solves<S>(c - i0) - dot(h, t.w);
             if constexpr (!revolute.value) e[i] = e[i] - dot(read<Vec3>(d + s * (direct::H + 3)), t.v);
             W by_q = dot(read<Spatial>(d + s * direct::Pdd), t) + dot(read<Vec3>(d + s * direct::Pd), tr);
             if constexpr (turning) by_q = by_q + dot(h, tw);
@@ -304,11 +298,12 @@ ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const LinearizationM
     }
     up = zero, up_r = none, up_w = none;
   }
-  // Outward: all bodies of the trees that these rows belong to.
+  // Outward: all bodies of the trees that these rows belong to, those of the way inward among them.
   Spatial<W> Z = zero;
   for (int k = begin; k < end; ++k) {
     const BodyIndex& b = tree.index[k];
     const S* const xk = slot(m.k.x, k, int(body::count));
+    const bool passed = k <= last && tree.index[first].v < b.v_end;
     if (b.inboard == 0)
       Z = zero;
     else if (b.inboard != k - 1)
@@ -318,7 +313,7 @@ ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const LinearizationM
           const int N = revolute.value ? 1 : m.index[k].end - b.v;
           W x[revolute.value ? 1 : max_freedoms];
           for (int i = 0; i < N; ++i) {
-            x[i] = nu[b.v + i];
+            x[i] = passed ? nu[b.v + i] : O;
             if (b.inboard != 0) x[i] = x[i] - dot(gather<1, Spatial<S>>(m.k.K + 6 * (b.v + i)), Z);
           }
           if (b.inboard != 0) Z = star(Phi<S>{read<Vec3>(xk + s * body::l)}) * Z;
@@ -330,58 +325,47 @@ ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const LinearizationM
           for (int i = 0; i < N; ++i) {
             const int c = b.v + i;
             const S* const d = direct_of(m, c);
-            W by_q = result[3 * c + 1] + dot(read<Spatial>(d + s * direct::YB), Z);
+            W by_q = dot(read<Spatial>(d + s * direct::YB), Z);
+            W by_v = dot(read<Spatial>(d + s * direct::YA), Z);
+            if (passed) by_q = by_q + result[3 * c + 1], by_v = by_v + result[3 * c + 2];
             if (!revolute.value && b.inboard != 0)
               for (int r = 0; r < N; ++r) by_q = by_q - x[r] * m.own[6 * (b.v + r) + i];
-            W by_v = result[3 * c + 2] + dot(read<Spatial>(d + s * direct::YA), Z);
             if (m.damping) by_v = by_v + x[i] * m.damping[c];
-            result[3 * c] = x[i];
-            result[3 * c + 1] = by_q;
-            result[3 * c + 2] = by_v;
+            put(c, x[i], by_q, by_v);
           }
         });
     if (b.has_sides) scatter<1>(Z, lambda + 6 * k);
   }
 }
 
-/// Rows i0 .. of the three matrices from m.result: columns c0 .. c1 - 1, zero elsewhere.
+/// Rows of the three matrices from m.result, where column c has (M^-1, -da/dq, -da/dv) at 3 c: columns
+/// c0 .. c1 - 1.
 template <class S>
-ARTICULA_INLINE void put_rows(int nv, const LinearizationMemory<S>& m, int i0, int rows, int c0, int c1,
-                              S* dq, S* dv, S* dtau) {
+ARTICULA_INLINE void put_rows(int nv, const LinearizationMemory<S>& m, int rows, int c0, int c1,
+                              S* const (&to)[3]) {
   constexpr int wide = wide_bodies<S>;
-  S* const to[3] = {dtau + long(i0) * nv, dq + long(i0) * nv, dv + long(i0) * nv};
-  int first_row = 0;
-  for (int r = 0; r < rows; ++r) {
-    for (int which = 0; which < 3; ++which) {
-      S* const row = to[which] + long(r) * nv;
-      for (int c = 0; c < c0; ++c) row[c] = S(0);
-      for (int c = c1; c < nv; ++c) row[c] = S(0);
-    }
-  }
-  int c = c0;
-  if constexpr (wide > 1) {
-    // A square of registers at a time, turned. Where there are fewer columns than lanes, what a row puts
-    // behind its end is made good by the next one; the last rows are left to the loop below.
-    const bool few = nv < wide;
-    if (few || (rows == wide && c1 - c0 >= wide)) {
-      const int full_rows = few ? (nv * nv - wide) / nv + 1 : wide;
-      for (int next = c0; next < c1; next += wide) {
-        c = few || next + wide <= c1 ? next : c1 - wide;
+  int first_row = 0, c = c0;
+  // A square of registers at a time, turned. Where there are fewer columns than lanes, what a row puts
+  // behind its end is made good by the next one; the last rows are left to the loop below.
+  const bool few = nv < wide;
+  if (few || (rows == wide && c1 - c0 >= wide)) {
+    const int full_rows = few ? (nv * nv - wide) / nv + 1 : wide;
+    for (int next = c0; next < c1; next += wide) {
+      c = few || next + wide <= c1 ? next : c1 - wide;
 #pragma GCC unroll 3
-        for (int which = 0; which < 3; ++which) {
-          Wide<S> square[wide];
+      for (int which = 0; which < 3; ++which) {
+        Wide<S> square[wide];
 #pragma GCC unroll 8
-          for (int j = 0; j < wide; ++j) square[j] = Wide<S>::load(m.result + (3 * (c + j) + which) * wide);
-          transpose(square);
+        for (int j = 0; j < wide; ++j) square[j] = Wide<S>::load(m.result + (3 * (c + j) + which) * wide);
+        transpose(square);
 #pragma GCC unroll 8
-          for (int r = 0; r < wide; ++r)
-            if (r < full_rows) (which == 0 ? square[r] : -square[r]).store(to[which] + long(r) * nv + c);
-        }
+        for (int r = 0; r < wide; ++r)
+          if (r < full_rows) (which == 0 ? square[r] : -square[r]).store(to[which] + long(r) * nv + c);
       }
-      if (!few || full_rows >= rows) return;
-      first_row = full_rows > 0 ? full_rows : 0;
-      c = c0;
     }
+    if (!few || full_rows >= rows) return;
+    first_row = full_rows > 0 ? full_rows : 0;
+    c = c0;
   }
   for (; c < c1; ++c) {
     for (int r = first_row; r < rows; ++r) {
@@ -389,6 +373,47 @@ ARTICULA_INLINE void put_rows(int nv, const LinearizationMemory<S>& m, int i0, i
       to[1][long(r) * nv + c] = -m.result[3 * wide * c + wide + r];
       to[2][long(r) * nv + c] = -m.result[3 * wide * c + 2 * wide + r];
     }
+  }
+}
+
+/// Rows i0 .. i0 + rows - 1 of the three matrices: those of bodies first .. last, whose trees are bodies
+/// begin .. end - 1.
+template <bool turning, class S>
+ARTICULA_INLINE void direct_matrix_rows(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m, int i0,
+                                        int rows, int first, int last, int begin, int end, S* dq, S* dv,
+                                        S* dtau) {
+  const int nv = tree.nv, c0 = tree.index[begin].v, c1 = m.index[end - 1].end;
+  S* const to[3] = {dtau + long(i0) * nv, dq + long(i0) * nv, dv + long(i0) * nv};
+  for (int r = 0; r < rows; ++r) {
+    for (int which = 0; which < 3; ++which) {
+      S* const row = to[which] + long(r) * nv;
+      for (int c = 0; c < c0; ++c) row[c] = S(0);
+      for (int c = c1; c < nv; ++c) row[c] = S(0);
+    }
+  }
+  if constexpr (wide_bodies < S >> 1) {
+    Wide<S>* const result = reinterpret_cast<Wide<S>*>(m.result);
+    direct_rows<turning>(
+        tree, m, i0, first, last, begin,
+        end, [&](int c, const auto& x, const auto& by_q, const auto& by_v) __attribute__((always_inline)) {
+          result[3 * c] = x, result[3 * c + 1] = by_q, result[3 * c + 2] = by_v;
+        });
+    put_rows(nv, m, rows, c0, c1, to);
+  } else {
+    direct_rows<turning>(
+        tree, m, i0, first, last, begin,
+        end, [&](int c, const auto& x, const auto& by_q, const auto& by_v) __attribute__((always_inline)) {
+          const auto put = [&](S * p, const auto& numbers) __attribute__((always_inline)) {
+            if constexpr (solves_at_once<S> == 1) {
+              p[c] = numbers;
+            } else {
+#pragma GCC unroll 2
+              for (int r = 0; r < solves_at_once<S>; ++r)
+                if (r < rows) p[long(r) * nv + c] = numbers.at[r];
+            }
+          };
+          put(to[0], x), put(to[1], -by_q), put(to[2], -by_v);
+        });
   }
 }
 
@@ -416,21 +441,19 @@ void direct_forward(const Tree<Real<S>>& tree, const S* v, const S* a, const Ext
     direct_inward<false>(tree, external, m);
     direct_columns<false>(tree, m);
   }
-  const int nv = tree.nv;
+  const int nv = tree.nv, together = solves_at_once<S>, rows = nv < together ? nv : together;
   int first = 1, last = 1;  // bodies of the rows at hand
-  for (int next = 0; next < nv; next += wide) {
-    const int i0 = nv >= wide && next + wide > nv ? nv - wide : next;  // the last rows overlap those before
-    const int rows = nv < wide ? nv : wide;
+  for (int next = 0; next < nv; next += together) {
+    const int i0 = next + rows > nv ? nv - rows : next;  // the last rows overlap those before
     while (m.index[first].end <= i0) ++first;
     while (m.index[last].end < i0 + rows) ++last;
     int begin = first, end = last + 1;
     while (tree.index[begin].inboard != 0) begin = tree.index[begin].inboard;
     while (end < tree.slots() && tree.index[end].inboard != 0) ++end;
     if (external.turning())
-      direct_rows<true>(tree, m, i0, first, last, begin, end);
+      direct_matrix_rows<true>(tree, m, i0, rows, first, last, begin, end, dq, dv, dtau);
     else
-      direct_rows<false>(tree, m, i0, first, last, begin, end);
-    put_rows(nv, m, i0, rows, tree.index[begin].v, m.index[end - 1].end, dq, dv, dtau);
+      direct_matrix_rows<false>(tree, m, i0, rows, first, last, begin, end, dq, dv, dtau);
   }
 }
 

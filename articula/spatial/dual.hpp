@@ -3,44 +3,10 @@
 // Dual<T, Several<T, N>> those along N directions at once.
 #pragma once
 
+#include "articula/spatial/several.hpp"
 #include "articula/spatial/sincos.hpp"
 
 namespace articula {
-
-/// Derivatives along N directions, for Dual.
-template <class T, int N>
-struct Several {
-  T at[N];
-
-  Several() = default;
-  ARTICULA_INLINE constexpr explicit Several(T all) {
-    for (T& x : at) x = all;
-  }
-  template <class F>
-  ARTICULA_INLINE static Several each(F&& f) {
-    Several r;
-    for (int i = 0; i < N; ++i) r.at[i] = f(i);
-    return r;
-  }
-  ARTICULA_INLINE friend Several operator+(const Several& a, const Several& b) {
-    return each([&](int i) { return a.at[i] + b.at[i]; });
-  }
-  ARTICULA_INLINE friend Several operator-(const Several& a, const Several& b) {
-    return each([&](int i) { return a.at[i] - b.at[i]; });
-  }
-  ARTICULA_INLINE friend Several operator-(const Several& a) {
-    return each([&](int i) { return -a.at[i]; });
-  }
-  ARTICULA_INLINE friend Several operator*(const Several& a, const T& b) {
-    return each([&](int i) { return a.at[i] * b; });
-  }
-  ARTICULA_INLINE friend Several operator*(const T& a, const Several& b) {
-    return each([&](int i) { return a * b.at[i]; });
-  }
-  ARTICULA_INLINE friend Several operator/(const Several& a, const T& b) {
-    return each([&](int i) { return a.at[i] / b; });
-  }
-};
 
 template <class T, class D = T>
 struct Dual {

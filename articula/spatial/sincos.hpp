@@ -13,8 +13,10 @@ namespace articula {
 ARTICULA_INLINE SinCos<double> sincos(double x) { return {__builtin_sin(x), __builtin_cos(x)}; }
 ARTICULA_INLINE SinCos<float> sincos(float x) { return {__builtin_sinf(x), __builtin_cosf(x)}; }
 
+/// Without libm: clears those lanes of `near` where the result is not one.
 template <int N>
-ARTICULA_INLINE SinCos<Pack<double, N>> sincos(const Pack<double, N>& angle) {
+ARTICULA_INLINE SinCos<Pack<double, N>> sincos_near(const Pack<double, N>& angle,
+                                                    typename Pack<double, N>::Mask& near) {
   using V = typename Pack<double, N>::Lanes;
   using I = typename Pack<double, N>::Mask;
   const V x = angle.x;
@@ -43,31 +45,61 @@ ARTICULA_INLINE SinCos<Pack<double, N>> sincos(const Pack<double, N>& angle) {
   const V w = 1.0 - hz;
   const V c = w + (((1.0 - w) - hz) + (z * pc - r * y));
 
-  const I q = (I)quadrant;  // the low bits of the shifted number count quarter turns
-  const I odd = -(q & 1);   // all ones where sine and cosine change places
-  const I sign_s = (q & 2) << 62, sign_c = ((q + 1) & 2) << 62;
-  const I is = (I)s, ic = (I)c;
-  SinCos<Pack<double, N>> result{Pack<double, N>((V)(((is & ~odd) | (ic & odd)) ^ sign_s)),
-                                 Pack<double, N>((V)(((ic & ~odd) | (is & odd)) ^ sign_c))};
-  const I small = (x < 1.6e6) & (x > -1.6e6);
-  if (__builtin_expect(!all<N>(small), 0)) {
+  const I q = (I)quadrant;     // the low bits of the shifted number count quarter turns
+  const I odd = (q & 1) != 0;  // where sine and cosine change places
+  const I sign = (I{} + 1) << 63;
+  const V sine = odd ? c : s, cosine = odd ? s : c;
+  near &= (x < 1.6e6) & (x > -1.6e6);
+  return {Pack<double, N>((V)((I)sine ^ ((q << 62) & sign))),
+          Pack<double, N>((V)((I)cosine ^ (((q + 1) << 62) & sign)))};
+}
+template <int N>
+ARTICULA_INLINE SinCos<Pack<double, N>> sincos(const Pack<double, N>& angle) {
+  typename Pack<double, N>::Mask near = ~typename Pack<double, N>::Mask{};
+  SinCos<Pack<double, N>> result = sincos_near(angle, near);
+  if (__builtin_expect(!all<N>(near), 0)) {
     for (int i = 0; i < N; ++i) {
-      if (small[i]) continue;
-      result.sin.x[i] = __builtin_sin(x[i]);
-      result.cos.x[i] = __builtin_cos(x[i]);
+      if (near[i]) continue;
+      result.sin.x[i] = __builtin_sin(angle[i]);
+      result.cos.x[i] = __builtin_cos(angle[i]);
     }
   }
   return result;
 }
 
-/// Through double: the reduction is then exact enough for any float angle below 1.6e6.
+/// Floats through double: the reduction is then exact enough for any float angle below 1.6e6.
 template <int N>
-ARTICULA_INLINE SinCos<Pack<float, N>> sincos(const Pack<float, N>& angle) {
-  using D = Pack<double, N>;
+ARTICULA_INLINE Pack<double, N> widened(const Pack<float, N>& x) {
+  return Pack<double, N>(__builtin_convertvector(x.x, typename Pack<double, N>::Lanes));
+}
+template <int N>
+ARTICULA_INLINE SinCos<Pack<float, N>> narrowed(const SinCos<Pack<double, N>>& t) {
   using F = typename Pack<float, N>::Lanes;
-  const auto t = sincos(D(__builtin_convertvector(angle.x, typename D::Lanes)));
   return {Pack<float, N>(__builtin_convertvector(t.sin.x, F)),
           Pack<float, N>(__builtin_convertvector(t.cos.x, F))};
 }
+template <int N>
+ARTICULA_INLINE SinCos<Pack<float, N>> sincos(const Pack<float, N>& angle) {
+  return narrowed(sincos(widened(angle)));
+}
+
+/// For loops over many angles: results without libm's calls in the loop, which cost registers however rarely
+/// they are made, and in the end whether all of them hold.
+template <class S>
+struct ManySines {
+  ARTICULA_INLINE SinCos<S> operator()(const S& angle) { return sincos(angle); }
+  ARTICULA_INLINE bool hold() const { return true; }
+};
+template <class T, int N>
+struct ManySines<Pack<T, N>> {
+  typename Pack<double, N>::Mask near = ~typename Pack<double, N>::Mask{};
+  ARTICULA_INLINE SinCos<Pack<T, N>> operator()(const Pack<T, N>& angle) {
+    if constexpr (sizeof(T) == sizeof(double))
+      return sincos_near(angle, near);
+    else
+      return narrowed(sincos_near(widened(angle), near));
+  }
+  ARTICULA_INLINE bool hold() const { return all<N>(near); }
+};
 
 }  // namespace articula

@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "articula/spatial/pack.hpp"
+#include "articula/spatial/several.hpp"
 
 namespace articula {
 
@@ -41,6 +42,22 @@ template <class S>
 using Wide = typename WideOf<S>::type;
 template <class S>
 inline constexpr int wide_bodies = WideOf<S>::bodies;
+/// Right-hand sides of one matrix that are solved for at once: a register of them for one state. For packs
+/// of states two, so that what is read from memory serves twice.
+template <class S>
+struct SolvesOf {
+  using type = Wide<S>;
+  static constexpr int count = wide_bodies<S>;
+};
+template <class T, int N>
+struct SolvesOf<Pack<T, N>> {
+  using type = Several<Pack<T, N>, 2>;
+  static constexpr int count = 2;
+};
+template <class S>
+using Solves = typename SolvesOf<S>::type;
+template <class S>
+inline constexpr int solves_at_once = SolvesOf<S>::count;
 /// The distance between components of one slot.
 template <class S>
 inline constexpr int stride = wide_bodies<S> == 1 ? 1 : block;
