@@ -17,19 +17,21 @@ const Model& Batch<S>::model() const {
 }
 
 template <class S>
-void Batch<S>::inverse_dynamics(In<S> q, In<S> v, In<S> a, Out<S> tau) {
+void Batch<S>::inverse_dynamics(In<S> q, In<S> v, In<S> a, Out<S> tau, In<S> wrenches) {
   Data& d = *data_;
-  d.call("inverse_dynamics", {d.q(q), d.v("v", v), d.v("a", a)}, {d.forces("tau", tau)},
+  d.call("inverse_dynamics", {d.q(q), d.v("v", v), d.v("a", a), d.wrenches(wrenches)}, {d.forces("tau", tau)},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table.inverse_dynamics(d.tree, in[0], in[1], in[2], nullptr, w.m, out[0]);
+           d.table.inverse_dynamics(d.tree, in[0], in[1], in[2], wrenches.empty() ? nullptr : in[3], w.m,
+                                    out[0]);
          });
 }
 template <class S>
-void Batch<S>::bias_forces(In<S> q, In<S> v, Out<S> tau) {
+void Batch<S>::bias_forces(In<S> q, In<S> v, Out<S> tau, In<S> wrenches) {
   Data& d = *data_;
-  d.call("bias_forces", {d.q(q), d.v("v", v)}, {d.forces("tau", tau)},
+  d.call("bias_forces", {d.q(q), d.v("v", v), d.wrenches(wrenches)}, {d.forces("tau", tau)},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table.inverse_dynamics(d.tree, in[0], in[1], nullptr, nullptr, w.m, out[0]);
+           d.table.inverse_dynamics(d.tree, in[0], in[1], nullptr, wrenches.empty() ? nullptr : in[2], w.m,
+                                    out[0]);
          });
 }
 template <class S>
@@ -42,20 +44,21 @@ void Batch<S>::gravity_forces(In<S> q, Out<S> tau) {
   });
 }
 template <class S>
-void Batch<S>::forward_dynamics(In<S> q, In<S> v, In<S> tau, Out<S> a) {
+void Batch<S>::forward_dynamics(In<S> q, In<S> v, In<S> tau, Out<S> a, In<S> wrenches) {
   Data& d = *data_;
-  const auto nv = static_cast<std::size_t>(d.model.nv());
+  const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.v("tau", tau),
+                                                         d.wrenches(wrenches)};
+  const std::initializer_list<typename Data::Output> to{d.other("a", a, d.model.nv())};
   if (d.model.has_mimics()) {
-    d.call_one_by_one("forward_dynamics", {d.q(q), d.v("v", v), d.v("tau", tau)}, {d.other("a", a, nv)},
-                      [&](int w, const auto* in, const auto* out) {
-                        d.workers[w].forward->compute(in[0], in[1], in[2], out[0], {});
-                      });
+    d.call_one_by_one("forward_dynamics", from, to, [&](int w, const auto* in, const auto* out) {
+      d.workers[w].forward->compute(in[0], in[1], in[2], out[0], batching::wrenches_of(in[3]));
+    });
     return;
   }
-  d.call("forward_dynamics", {d.q(q), d.v("v", v), d.v("tau", tau)}, {d.other("a", a, nv)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           d.table.forward_dynamics(d.tree, in[0], in[1], in[2], nullptr, w.m, out[0], w.smallest);
-         });
+  d.call("forward_dynamics", from, to, [&](auto& w, const S* const* in, S* const* out) {
+    d.table.forward_dynamics(d.tree, in[0], in[1], in[2], wrenches.empty() ? nullptr : in[3], w.m, out[0],
+                             w.smallest);
+  });
 }
 template <class S>
 void Batch<S>::mass_matrix(In<S> q, Out<S> matrix) {
@@ -87,43 +90,6 @@ void Batch<S>::inverse_mass_matrix(In<S> q, Out<S> matrix) {
          [&](auto& w, const S* const* in, S* const* out) {
            d.table.inverse_mass_matrix(d.tree, in[0], w.m, out[0], w.smallest);
          });
-}
-template <class S>
-void Batch<S>::energies(In<S> q, In<S> v, Out<S> kinetic, Out<S> potential) {
-  Data& d = *data_;
-  d.call("energies", {d.q(q), d.v("v", v)},
-         {d.other("kinetic", kinetic, 1), d.other("potential", potential, 1)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           const Tree<S>& tree = d.tree;
-           d.table.kinematics(tree, in[0], in[1], nullptr, w.m);
-           d.table.energies(tree, w.m, out[0], out[1]);
-           for (int i = 0; tree.has_armature && i < tree.nv; ++i)
-             for (int s = 0; s < d.table.lanes; ++s) {
-               const S v = in[1][i * d.table.lanes + s];
-               out[0][s] += tree.armature[i] * v * v / 2;
-             }
-         });
-}
-template <class S>
-void Batch<S>::pose(int frame, In<S> q, Out<S> pose) {
-  Data& d = *data_;
-  d.call_one_by_one("pose", {d.q(q)}, {d.other("pose", pose, 12)},
-                    [&](int w, const auto* in, const auto* out) {
-                      d.workers[w].kinematics->update(in[0]);
-                      const FramePose<S> at = d.workers[w].kinematics->pose(frame);
-                      std::copy_n(&at.rotation.xx, 9, out[0].data());
-                      std::copy_n(&at.position.x, 3, out[0].data() + 9);
-                    });
-}
-template <class S>
-void Batch<S>::jacobian(int frame, In<S> q, Out<S> jacobian) {
-  Data& d = *data_;
-  d.call_one_by_one("jacobian", {d.q(q)},
-                    {d.other("jacobian", jacobian, static_cast<std::size_t>(6) * d.model.nv())},
-                    [&](int w, const auto* in, const auto* out) {
-                      d.workers[w].kinematics->update(in[0]);
-                      d.workers[w].kinematics->jacobian(frame, out[0], Axes::world);
-                    });
 }
 template <class S>
 void Batch<S>::for_each_state(std::size_t count, const std::function<void(int, std::size_t)>& f) {

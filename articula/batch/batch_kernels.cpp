@@ -1,5 +1,6 @@
 // Compiled once for each instruction set (CMakeLists.txt), like dynamics/dynamics_kernels.cpp.
 #include "articula/batch/kernels.hpp"
+#include "articula/batch/lanes.hpp"
 #include "articula/dynamics/inverse_dynamics_text.hpp"
 #include "articula/dynamics/kinematics_text.hpp"
 #include "articula/dynamics/mass_matrix_text.hpp"
@@ -7,19 +8,13 @@
 
 namespace articula::ARTICULA_ISA {
 
-/// Lanes: a register of doubles. As many floats: they take half the room and as many instructions.
-inline constexpr int lanes = native_bytes / 8;
-
 template <class T>
 struct Batched {
   using P = Pack<T, lanes>;
 
   ARTICULA_INLINE static const P* in(const T* x) { return reinterpret_cast<const P*>(x); }
   ARTICULA_INLINE static P* out(T* x) { return reinterpret_cast<P*>(x); }
-  ARTICULA_INLINE static KernelMemory<P> in(const KernelMemory<T>& m) {
-    return {out(m.x),     out(m.side), out(m.K), out(m.D), out(m.inv_D), out(m.nu),   out(m.lambda),
-            out(m.roots), out(m.Hs),   out(m.X), out(m.p), out(m.V),     out(m.alpha)};
-  }
+  ARTICULA_INLINE static KernelMemory<P> in(const KernelMemory<T>& m) { return packs(m); }
   ARTICULA_INLINE static LinearizationMemory<P> in(const LinearizationMemory<T>& m) {
     LinearizationMemory<P> w;
     w.k = in(m.k);
@@ -102,6 +97,19 @@ struct Batched {
     inverse_adjoint<P>(tree, in(q), in(v), in(a), in(weights), false, {}, in(m), out(by_q), out(by_v),
                        out(by_a));
   }
+  /// w . da = (M^-1 w) . (dtau - what dq and dv need): a solve, then the adjoint of the inverse dynamics.
+  static void gradient_forward(const Tree<T>& tree, const T* q, const T* v, const T* tau, const T* weights,
+                               const LinearizationMemory<T>& m, T* a, T* scratch, T* by_q, T* by_v, T* by_tau,
+                               T* smallest) {
+    factored_forward<P>(tree, in(q), in(v), in(tau), nullptr, in(m), out(a)).store(smallest);
+    solve_mass_matrix<P>(tree, in(m.k), in(weights), out(by_tau));
+    inverse_adjoint<P>(tree, in(q), in(v), in(a), in(by_tau), true, {}, in(m), out(by_q), out(by_v),
+                       out(scratch));
+    for (int i = 0; i < tree.nv; ++i) {
+      out(by_q)[i] = -out(by_q)[i];
+      out(by_v)[i] = -out(by_v)[i];
+    }
+  }
 };
 
 template <class T>
@@ -118,7 +126,8 @@ constexpr BatchTable<T> batch_table{lanes,
                                     Batched<T>::lin_forward,
                                     Batched<T>::perturb_inverse,
                                     Batched<T>::perturb_forward,
-                                    Batched<T>::gradient_inverse};
+                                    Batched<T>::gradient_inverse,
+                                    Batched<T>::gradient_forward};
 
 const BatchTable<double>& batch_in_double() { return batch_table<double>; }
 const BatchTable<float>& batch_in_float() { return batch_table<float>; }

@@ -85,6 +85,28 @@ void Batch<S>::inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S>
          });
 }
 
+template <class S>
+void Batch<S>::forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<S> by_q, Out<S> by_v,
+                                Out<S> by_tau) {
+  Data& d = *data_;
+  const std::size_t nv = d.model.nv();
+  const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.v("tau", tau),
+                                                         d.v("weights", weights)};
+  const std::initializer_list<typename Data::Output> to{d.other("by_q", by_q, nv), d.other("by_v", by_v, nv),
+                                                        d.other("by_tau", by_tau, nv)};
+  if (d.model.has_mimics()) {
+    d.call_one_by_one("forward_gradient", from, to, [&](int w, const auto* in, const auto* out) {
+      d.one(d.workers[w].linearized).gradient(in[0], in[1], in[2], in[3], out[0], out[1], out[2], {});
+    });
+    return;
+  }
+  d.prepare_linearization();
+  d.call("forward_gradient", from, to, [&](auto& w, const S* const* in, S* const* out) {
+    d.table.forward_gradient(d.tree, in[0], in[1], in[2], in[3], w.lin, numbers(w.scratch[0]),
+                             numbers(w.scratch[1]), out[0], out[1], out[2], w.smallest);
+  });
+}
+
 template void Batch<double>::linearized_inverse(In<double> q, In<double> v, In<double> a, Out<double> dq,
                                                 Out<double> dv, Out<double> da);
 template void Batch<float>::linearized_inverse(In<float> q, In<float> v, In<float> a, Out<float> dq,
@@ -105,5 +127,9 @@ template void Batch<double>::inverse_gradient(In<double> q, In<double> v, In<dou
                                               Out<double> by_q, Out<double> by_v, Out<double> by_a);
 template void Batch<float>::inverse_gradient(In<float> q, In<float> v, In<float> a, In<float> weights,
                                              Out<float> by_q, Out<float> by_v, Out<float> by_a);
+template void Batch<double>::forward_gradient(In<double> q, In<double> v, In<double> tau, In<double> weights,
+                                              Out<double> by_q, Out<double> by_v, Out<double> by_tau);
+template void Batch<float>::forward_gradient(In<float> q, In<float> v, In<float> tau, In<float> weights,
+                                             Out<float> by_q, Out<float> by_v, Out<float> by_tau);
 
 }  // namespace articula

@@ -19,7 +19,8 @@ namespace articula {
 namespace batching {
 
 /// What the numbers of an argument are: mimic joints have none of their own, and are filled in or added up.
-enum class Numbers { coordinates, velocities, forces, matrix, other };
+/// columns: six rows, as of a Jacobian.
+enum class Numbers { coordinates, velocities, forces, matrix, columns, other };
 
 template <class S>
 struct Input {
@@ -43,7 +44,8 @@ struct Columns : LinearizationWorkspace<S> {
   using LinearizationWorkspace<S>::lin_;
 };
 
-constexpr int most_inputs = 6, most_outputs = 3;
+constexpr int most_inputs = 6, most_outputs = 10;
+constexpr int usual_outputs = 3;  // room for these is made with the batch
 /// Matrices of larger models are made one state at a time: eight of them at once leave the first cache, and
 /// one state's own algorithms then keep registers as full (docs/performance.md).
 constexpr int most_velocities_in_lanes = 20;
@@ -57,7 +59,7 @@ struct Worker {
   KernelMemory<S> m;
   LinearizationMemory<S> lin;
   AlignedArray<Lanes> in[most_inputs], full[most_inputs], out[most_outputs], full_out[most_outputs],
-      scratch[2];
+      scratch[2], coriolis;
   S smallest[most_lanes];
   std::size_t failed = nothing_failed;  // the first state of its tiles that was singular
   // One state at a time, where mimic joints take more than filling in, or matrices are large.
@@ -68,6 +70,12 @@ struct Worker {
   std::optional<LinearizedForward<S>> linearized;
   std::optional<Kinematics<S>> kinematics;
 };
+
+/// (moment, force) of each body of one state.
+template <class S>
+Wrenches<S> wrenches_of(std::span<const S> x) {
+  return {reinterpret_cast<const Spatial<S>*>(x.data()), x.size() / 6};
+}
 
 template <class S>
 S* numbers(AlignedArray<Pack<S, most_lanes>>& lanes) {
@@ -117,11 +125,12 @@ struct Batch<S>::Data {
           m);
       w.m = batching::flat<S>(m);
       for (auto& x : w.in) x = AlignedArray<Pack<S, most_lanes>>(vector);
-      for (auto& x : w.out) x = AlignedArray<Pack<S, most_lanes>>(matrix);
+      for (int i = 0; i < batching::usual_outputs; ++i) w.out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
       for (auto& x : w.scratch) x = AlignedArray<Pack<S, most_lanes>>(nv);
       if (model.has_mimics()) {
         for (auto& x : w.full) x = AlignedArray<Pack<S, most_lanes>>(vector);
-        for (auto& x : w.full_out) x = AlignedArray<Pack<S, most_lanes>>(matrix);
+        for (int i = 0; i < batching::usual_outputs; ++i)
+          w.full_out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
         w.forward.emplace(model);
       }
       w.kinematics.emplace(model);
@@ -203,11 +212,14 @@ struct Batch<S>::Data {
   void reduce(Numbers kind, const S* full, S* own) const {
     const auto map = model.full_velocities();
     const std::size_t n = map.size(), nv = model.nv(), lanes = table.lanes;
-    std::fill_n(own, (kind == Numbers::matrix ? nv * nv : nv) * lanes, S(0));
+    const std::size_t rows = kind == Numbers::matrix ? nv : kind == Numbers::columns ? 6 : 1;
+    std::fill_n(own, rows * nv * lanes, S(0));
     for (std::size_t i = 0; i < n; ++i) {
       if (kind != Numbers::matrix) {
-        for (std::size_t s = 0; s < lanes; ++s)
-          own[map[i].source * lanes + s] += static_cast<S>(map[i].multiplier) * full[i * lanes + s];
+        for (std::size_t r = 0; r < rows; ++r)
+          for (std::size_t s = 0; s < lanes; ++s)
+            own[(r * nv + map[i].source) * lanes + s] +=
+                static_cast<S>(map[i].multiplier) * full[(r * n + i) * lanes + s];
         continue;
       }
       for (std::size_t j = 0; j < n; ++j)
@@ -217,11 +229,42 @@ struct Batch<S>::Data {
     }
   }
 
+  /// A call with arguments larger than what the batch was made with makes room for them, once.
+  void make_room(std::initializer_list<Input> inputs, std::initializer_list<Output> outputs) {
+    const auto room = [](auto& array, std::size_t n) {
+      if (array.size() < n) array = AlignedArray<Pack<S, most_lanes>>(n);
+    };
+    const std::size_t full = tree.nv;
+    for (Worker& w : workers) {
+      int i = 0;
+      for (const Input& input : inputs) room(w.in[i++], input.n);
+      i = 0;
+      for (const Output& output : outputs) {
+        room(w.out[i], output.n);
+        if (model.has_mimics() && output.kind == Numbers::matrix) room(w.full_out[i], full * full);
+        ++i;
+      }
+    }
+  }
+
+  void make_room_for_one(std::initializer_list<Input> inputs, std::initializer_list<Output> outputs) {
+    const auto room = [](auto& array, std::size_t n) {
+      if (array.size() * most_lanes < n) array = AlignedArray<Pack<S, most_lanes>>(n / most_lanes + 1);
+    };
+    for (Worker& w : workers) {
+      int i = 0;
+      for (const Input& input : inputs) room(w.in[i++], input.n);
+      i = 0;
+      for (const Output& output : outputs) room(w.out[i++], output.n);
+    }
+  }
+
   /// Checks sizes, then f(worker, in, out) on tiles of states; arrays are in lanes and full coordinates.
   template <class F>
   void call(const char* function, std::initializer_list<Input> inputs, std::initializer_list<Output> outputs,
             const F& f) {
     const std::size_t count = check(function, inputs, outputs);
+    make_room(inputs, outputs);
     const bool mimics = model.has_mimics();
     on_threads((count + table.lanes - 1) / table.lanes, [&](int index, std::size_t tile) {
       Worker& w = workers[index];
@@ -268,6 +311,7 @@ struct Batch<S>::Data {
   void call_one_by_one(const char* function, std::initializer_list<Input> inputs,
                        std::initializer_list<Output> outputs, const F& f) {
     const std::size_t count = check(function, inputs, outputs);
+    if (options.layout == Layout::columns) make_room_for_one(inputs, outputs);
     on_threads(count, [&](int index, std::size_t state) {
       Worker& w = workers[index];
       std::span<const S> in[batching::most_inputs];
@@ -338,7 +382,18 @@ struct Batch<S>::Data {
   Output matrix(const char* name, Out<S> x) const {
     return {name, x, Numbers::matrix, static_cast<std::size_t>(model.nv()) * model.nv()};
   }
+  Output columns_of(const char* name, Out<S> x) const {
+    return {name, x, Numbers::columns, static_cast<std::size_t>(6) * model.nv()};
+  }
   Output other(const char* name, Out<S> x, std::size_t n) const { return {name, x, Numbers::other, n}; }
+  /// One (moment, force) a body, or none at all.
+  Input wrenches(In<S> x) const {
+    return {"wrenches", x, Numbers::other, x.empty() ? 0 : 6 * static_cast<std::size_t>(model.body_count())};
+  }
+  /// A result that is left out where the caller gives no room for it.
+  Output if_wanted(const char* name, Out<S> x, std::size_t n) const {
+    return {name, x, Numbers::other, x.empty() ? 0 : n};
+  }
 };
 
 }  // namespace articula

@@ -37,6 +37,8 @@ struct BatchTable {
                             const T* dtau, const L&, T* a, T* right, T* da, T* smallest);
   void (*inverse_gradient)(const Model&, const T* q, const T* v, const T* a, const T* weights, const L&,
                            T* by_q, T* by_v, T* by_a);
+  void (*forward_gradient)(const Model&, const T* q, const T* v, const T* tau, const T* weights, const L&,
+                           T* a, T* scratch, T* by_q, T* by_v, T* by_tau, T* smallest);
 };
 
 ARTICULA_DECLARE_KERNELS(BatchTable<double>, batch_in_double)
