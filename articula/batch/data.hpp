@@ -68,7 +68,6 @@ struct Worker {
   std::optional<MassFactor<S>> factor;
   std::optional<LinearizedInverse<S>> linearized_inverse;
   std::optional<LinearizedForward<S>> linearized;
-  std::optional<Kinematics<S>> kinematics;
 };
 
 /// (moment, force) of each body of one state.
@@ -133,7 +132,6 @@ struct Batch<S>::Data {
           w.full_out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
         w.forward.emplace(model);
       }
-      w.kinematics.emplace(model);
     }
   }
 
