@@ -19,24 +19,38 @@ const Model& Batch<S>::model() const {
 template <class S>
 void Batch<S>::inverse_dynamics(In<S> q, In<S> v, In<S> a, Out<S> tau, In<S> wrenches) {
   Data& d = *data_;
-  d.call("inverse_dynamics", {d.q(q), d.v("v", v), d.v("a", a), d.wrenches(wrenches)}, {d.forces("tau", tau)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           d.table.inverse_dynamics(d.tree, in[0], in[1], in[2], wrenches.empty() ? nullptr : in[3], w.m,
-                                    out[0]);
-         });
+  constexpr const char* name = "inverse_dynamics";
+  const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.v("a", a),
+                                                         d.wrenches(wrenches)};
+  if (d.few(q))
+    return d.call_one_by_one(name, from, {d.forces("tau", tau)}, [&](int w, const auto* in, const auto* out) {
+      d.one(d.workers[w].inverse).compute(in[0], in[1], in[2], out[0], batching::wrenches_of(in[3]));
+    });
+  d.call(name, from, {d.forces("tau", tau)}, [&](auto& w, const S* const* in, S* const* out) {
+    d.table.inverse_dynamics(d.tree, in[0], in[1], in[2], wrenches.empty() ? nullptr : in[3], w.m, out[0]);
+  });
 }
 template <class S>
 void Batch<S>::bias_forces(In<S> q, In<S> v, Out<S> tau, In<S> wrenches) {
   Data& d = *data_;
-  d.call("bias_forces", {d.q(q), d.v("v", v), d.wrenches(wrenches)}, {d.forces("tau", tau)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           d.table.inverse_dynamics(d.tree, in[0], in[1], nullptr, wrenches.empty() ? nullptr : in[2], w.m,
-                                    out[0]);
-         });
+  constexpr const char* name = "bias_forces";
+  const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.wrenches(wrenches)};
+  if (d.few(q))
+    return d.call_one_by_one(name, from, {d.forces("tau", tau)}, [&](int w, const auto* in, const auto* out) {
+      d.one(d.workers[w].inverse).compute_bias(in[0], in[1], out[0], batching::wrenches_of(in[2]));
+    });
+  d.call(name, from, {d.forces("tau", tau)}, [&](auto& w, const S* const* in, S* const* out) {
+    d.table.inverse_dynamics(d.tree, in[0], in[1], nullptr, wrenches.empty() ? nullptr : in[2], w.m, out[0]);
+  });
 }
 template <class S>
 void Batch<S>::gravity_forces(In<S> q, Out<S> tau) {
   Data& d = *data_;
+  if (d.few(q))
+    return d.call_one_by_one("gravity_forces", {d.q(q)}, {d.forces("tau", tau)},
+                             [&](int w, const auto* in, const auto* out) {
+                               d.one(d.workers[w].inverse).compute_gravity(in[0], out[0]);
+                             });
   d.call("gravity_forces", {d.q(q)}, {d.forces("tau", tau)}, [&](auto& w, const S* const* in, S* const* out) {
     S* const rest = numbers(w.scratch[0]);
     std::fill_n(rest, static_cast<std::size_t>(d.tree.nv) * d.table.lanes, S(0));
@@ -49,9 +63,9 @@ void Batch<S>::forward_dynamics(In<S> q, In<S> v, In<S> tau, Out<S> a, In<S> wre
   const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.v("tau", tau),
                                                          d.wrenches(wrenches)};
   const std::initializer_list<typename Data::Output> to{d.other("a", a, d.model.nv())};
-  if (d.model.has_mimics()) {
+  if (d.model.has_mimics() || d.few(q)) {
     d.call_one_by_one("forward_dynamics", from, to, [&](int w, const auto* in, const auto* out) {
-      d.workers[w].forward->compute(in[0], in[1], in[2], out[0], batching::wrenches_of(in[3]));
+      d.one(d.workers[w].forward).compute(in[0], in[1], in[2], out[0], batching::wrenches_of(in[3]));
     });
     return;
   }
@@ -63,7 +77,7 @@ void Batch<S>::forward_dynamics(In<S> q, In<S> v, In<S> tau, Out<S> a, In<S> wre
 template <class S>
 void Batch<S>::mass_matrix(In<S> q, Out<S> matrix) {
   Data& d = *data_;
-  if (d.large()) {
+  if (d.large() || d.few(q)) {
     const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
     d.call_one_by_one(
         "mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
@@ -78,7 +92,7 @@ template <class S>
 void Batch<S>::inverse_mass_matrix(In<S> q, Out<S> matrix) {
   Data& d = *data_;
   const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
-  if (d.model.has_mimics() || d.large()) {
+  if (d.model.has_mimics() || d.large() || d.few(q)) {
     d.call_one_by_one("inverse_mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
                       [&](int w, const auto* in, const auto* out) {
                         d.one(d.workers[w].factor).factor(in[0]);

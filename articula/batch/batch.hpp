@@ -3,7 +3,7 @@
 //
 // Every argument has the numbers of all states, in one of two layouts. Results are those of the calls for one
 // state to 1e-13, and the same bits whatever the number of threads. Calls allocate nothing, but the first of
-// an algorithm that goes state by state (docs/batch.md).
+// an algorithm that goes state by state, or of one with more results than any before (docs/batch.md).
 #pragma once
 
 #include <memory>
@@ -77,7 +77,8 @@ class Batch {
   void inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S> by_q, Out<S> by_v, Out<S> by_a);
   void forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<S> by_q, Out<S> by_v, Out<S> by_tau);
 
-  /// Any other algorithm, one state at a time on all threads: f(worker, state).
+  /// Any other algorithm, one state at a time on all threads: f(worker, state). Which worker takes which
+  /// states may change from call to call.
   void for_each_state(std::size_t count, const std::function<void(int worker, std::size_t state)>& f);
 
  private:

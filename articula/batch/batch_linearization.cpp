@@ -7,7 +7,7 @@ using batching::numbers;
 template <class S>
 void Batch<S>::linearized_inverse(In<S> q, In<S> v, In<S> a, Out<S> dq, Out<S> dv, Out<S> da) {
   Data& d = *data_;
-  if (d.large()) {
+  if (d.large() || d.few(q)) {
     const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
     d.call_one_by_one(
         "linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},
@@ -30,7 +30,7 @@ void Batch<S>::linearized_forward(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S>
   const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
   const std::initializer_list<typename Data::Output> to{d.other("dq", dq, square), d.other("dv", dv, square),
                                                         d.other("dtau", dtau, square)};
-  if (d.model.has_mimics() || d.large()) {
+  if (d.model.has_mimics() || d.large() || d.few(q)) {
     d.call_one_by_one(
         "linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
         [&](int w, const auto* in, const auto* out) {
@@ -48,9 +48,19 @@ void Batch<S>::linearized_forward(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S>
 template <class S>
 void Batch<S>::perturbed_inverse(In<S> q, In<S> v, In<S> a, In<S> dq, In<S> dv, In<S> da, Out<S> dtau) {
   Data& d = *data_;
+  const std::initializer_list<typename Data::Input> from{d.q(q),        d.v("v", v),   d.v("a", a),
+                                                         d.v("dq", dq), d.v("dv", dv), d.v("da", da)};
+  if (d.few(q)) {
+    d.call_one_by_one("perturbed_inverse", from, {d.forces("dtau", dtau)},
+                      [&](int w, const auto* in, const auto* out) {
+                        d.one(d.workers[w].linearized_inverse)
+                            .perturb(in[0], in[1], in[2], in[3], in[4], in[5], out[0], {});
+                      });
+    return;
+  }
   d.prepare_linearization();
-  d.call("perturbed_inverse", {d.q(q), d.v("v", v), d.v("a", a), d.v("dq", dq), d.v("dv", dv), d.v("da", da)},
-         {d.forces("dtau", dtau)}, [&](auto& w, const S* const* in, S* const* out) {
+  d.call("perturbed_inverse", from, {d.forces("dtau", dtau)},
+         [&](auto& w, const S* const* in, S* const* out) {
            d.table.perturbed_inverse(d.tree, in[0], in[1], in[2], in[3], in[4], in[5], w.lin, out[0]);
          });
 }
@@ -61,7 +71,7 @@ void Batch<S>::perturbed_forward(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> dv
                                                          d.v("dq", dq), d.v("dv", dv), d.v("dtau", dtau)};
   const std::initializer_list<typename Data::Output> to{
       d.other("da", da, static_cast<std::size_t>(d.model.nv()))};
-  if (d.model.has_mimics()) {
+  if (d.model.has_mimics() || d.few(q)) {
     d.call_one_by_one("perturbed_forward", from, to, [&](int w, const auto* in, const auto* out) {
       d.one(d.workers[w].linearized).perturb(in[0], in[1], in[2], in[3], in[4], in[5], out[0], {});
     });
@@ -77,14 +87,21 @@ template <class S>
 void Batch<S>::inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S> by_q, Out<S> by_v,
                                 Out<S> by_a) {
   Data& d = *data_;
+  const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.v("a", a),
+                                                         d.v("weights", weights)};
+  const std::initializer_list<typename Data::Output> to{d.forces("by_q", by_q), d.forces("by_v", by_v),
+                                                        d.forces("by_a", by_a)};
+  if (d.few(q)) {
+    d.call_one_by_one("inverse_gradient", from, to, [&](int w, const auto* in, const auto* out) {
+      d.one(d.workers[w].linearized_inverse).gradient(in[0], in[1], in[2], in[3], out[0], out[1], out[2], {});
+    });
+    return;
+  }
   d.prepare_linearization();
-  d.call("inverse_gradient", {d.q(q), d.v("v", v), d.v("a", a), d.v("weights", weights)},
-         {d.forces("by_q", by_q), d.forces("by_v", by_v), d.forces("by_a", by_a)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           d.table.inverse_gradient(d.tree, in[0], in[1], in[2], in[3], w.lin, out[0], out[1], out[2]);
-         });
+  d.call("inverse_gradient", from, to, [&](auto& w, const S* const* in, S* const* out) {
+    d.table.inverse_gradient(d.tree, in[0], in[1], in[2], in[3], w.lin, out[0], out[1], out[2]);
+  });
 }
-
 template <class S>
 void Batch<S>::forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<S> by_q, Out<S> by_v,
                                 Out<S> by_tau) {
@@ -94,7 +111,7 @@ void Batch<S>::forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<
                                                          d.v("weights", weights)};
   const std::initializer_list<typename Data::Output> to{d.other("by_q", by_q, nv), d.other("by_v", by_v, nv),
                                                         d.other("by_tau", by_tau, nv)};
-  if (d.model.has_mimics()) {
+  if (d.model.has_mimics() || d.few(q)) {
     d.call_one_by_one("forward_gradient", from, to, [&](int w, const auto* in, const auto* out) {
       d.one(d.workers[w].linearized).gradient(in[0], in[1], in[2], in[3], out[0], out[1], out[2], {});
     });

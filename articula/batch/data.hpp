@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <optional>
@@ -51,6 +52,12 @@ constexpr int usual_outputs = 3;  // room for these is made with the batch
 constexpr int most_velocities_in_lanes = 20;
 constexpr std::size_t nothing_failed = std::numeric_limits<std::size_t>::max();
 
+/// The tiles of states that a thread begins with.
+struct alignas(64) Share {
+  std::atomic<std::size_t> next{0};
+  std::size_t end = 0;
+};
+
 /// What one thread works in.
 template <class S>
 struct Worker {
@@ -62,7 +69,8 @@ struct Worker {
       scratch[2], coriolis;
   S smallest[most_lanes];
   std::size_t failed = nothing_failed;  // the first state of its tiles that was singular
-  // One state at a time, where mimic joints take more than filling in, or matrices are large.
+  // One state at a time: where mimic joints take more than filling in, or matrices are large, or states few.
+  std::optional<InverseDynamics<S>> inverse;
   std::optional<ForwardDynamics<S>> forward;
   std::optional<MassMatrix<S>> mass;
   std::optional<MassFactor<S>> factor;
@@ -103,13 +111,15 @@ struct Batch<S>::Data {
   const Tree<S>& tree;
   std::optional<batching::Columns<S>> columns;  // made by the first linearization, like what goes with it
   std::vector<Worker> workers;
+  std::vector<batching::Share> shares;  // one a worker
 
   Data(const Model& m, const BatchOptions& o)
       : model(m),
         options(o),
         table((kernels<S>(), batch_kernels<S>())),
         tree(model.tree<S>()),
-        workers(o.threads ? o.threads->count() : 1) {
+        workers(o.threads ? o.threads->count() : 1),
+        shares(workers.size()) {
     const std::size_t nv = tree.nv, vector = std::max<std::size_t>(tree.nq, nv);
     // Large matrices go straight into the caller's rows, or through room for one.
     const std::size_t square = !large()                            ? nv * nv
@@ -130,8 +140,11 @@ struct Batch<S>::Data {
         for (auto& x : w.full) x = AlignedArray<Pack<S, most_lanes>>(vector);
         for (int i = 0; i < batching::usual_outputs; ++i)
           w.full_out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
-        w.forward.emplace(model);
       }
+    }
+    for (std::size_t i = 0; i < (model.has_mimics() ? workers.size() : 1); ++i) {
+      workers[i].inverse.emplace(model);
+      workers[i].forward.emplace(model);
     }
   }
 
@@ -155,6 +168,8 @@ struct Batch<S>::Data {
     return *work;
   }
   bool large() const { return model.nv() > batching::most_velocities_in_lanes; }
+  /// Registers that are nearly empty cost three to five times the call for one state (docs/performance.md).
+  bool few(In<S> q) const { return q.size() <= 2 * static_cast<std::size_t>(model.nq()); }
 
   std::size_t count_of(const char* function, std::span<const S> q) const {
     const std::size_t nq = model.nq();
@@ -166,19 +181,31 @@ struct Batch<S>::Data {
     return q.size() / nq;
   }
 
+  /// f(worker, tile). Each thread has a share of the tiles, the same in every call, so that what it read
+  /// before is in its cache; who has finished takes from the others' shares.
   template <class F>
-  void on_threads(std::size_t tiles, const F& f) {  // f(worker, tile)
+  void on_threads(std::size_t tiles, const F& f) {
     const std::size_t n = std::min(workers.size(), tiles);
     if (n <= 1) {
       for (std::size_t tile = 0; tile < tiles; ++tile) f(0, tile);
       return;
     }
-    const auto share = [&](int worker) {
-      const std::size_t w = worker;
-      if (w >= n) return;
-      for (std::size_t tile = tiles * w / n; tile < tiles * (w + 1) / n; ++tile) f(worker, tile);
+    for (std::size_t w = 0; w < n; ++w) {
+      shares[w].next.store(tiles * w / n, std::memory_order_relaxed);
+      shares[w].end = tiles * (w + 1) / n;
+    }
+    const std::size_t some = std::max<std::size_t>(1, tiles / (16 * n));
+    const auto work = [&](int worker) {
+      for (std::size_t turn = 0; turn < n; ++turn) {
+        batching::Share& share = shares[(worker + turn) % n];
+        for (;;) {
+          const std::size_t first = share.next.fetch_add(some, std::memory_order_relaxed);
+          if (first >= share.end) break;
+          for (std::size_t tile = first; tile < std::min(share.end, first + some); ++tile) f(worker, tile);
+        }
+      }
     };
-    options.threads->run([&share](int worker) { share(worker); });
+    options.threads->run([&work](int worker) { work(worker); });
   }
 
   void take(const Input& input, std::size_t count, std::size_t first, int used, S* lanes) const {
@@ -310,7 +337,7 @@ struct Batch<S>::Data {
                        std::initializer_list<Output> outputs, const F& f) {
     const std::size_t count = check(function, inputs, outputs);
     if (options.layout == Layout::columns) make_room_for_one(inputs, outputs);
-    on_threads(count, [&](int index, std::size_t state) {
+    const auto one_state = [&](int index, std::size_t state) {
       Worker& w = workers[index];
       std::span<const S> in[batching::most_inputs];
       std::span<S> out[batching::most_outputs];
@@ -340,7 +367,11 @@ struct Batch<S>::Data {
         for (std::size_t c = 0; !in_place && c < output.n; ++c) output.x[c * count + state] = out[i][c];
         ++i;
       }
-    });
+    };
+    if (few(inputs.begin()->x) && !large())  // not worth waking a thread
+      for (std::size_t state = 0; state < count; ++state) one_state(0, state);
+    else
+      on_threads(count, one_state);
     report(function);
   }
   std::size_t check(const char* function, std::initializer_list<Input> inputs,
