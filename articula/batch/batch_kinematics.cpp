@@ -16,12 +16,28 @@ FrameOnBody<S> place_of(const Model& model, int frame) {
   out.p = {static_cast<S>(f.p.x), static_cast<S>(f.p.y), static_cast<S>(f.p.z)};
   return out;
 }
+template <class S>
+void put(const Spatial<S>& x, std::span<S> out) {
+  std::copy_n(&x.w.x, 3, out.data());
+  std::copy_n(&x.v.x, 3, out.data() + 3);
+}
 }  // namespace
 
 template <class S>
 void Batch<S>::pose(std::span<const int> frames, In<S> q, Out<S> poses) {
   Data& d = *data_;
   for (const int frame : frames) frame_on_body(d.model, frame);  // checks
+  if (d.few(q))
+    return d.call_one_by_one("pose", {d.q(q)}, {d.other("poses", poses, 12 * frames.size())},
+                             [&](int w, const auto* in, const auto* out) {
+                               auto& k = d.one(d.workers[w].kinematics);
+                               k.update(in[0]);
+                               for (std::size_t i = 0; i < frames.size(); ++i) {
+                                 const FramePose<S> at = k.pose(frames[i]);
+                                 std::copy_n(&at.rotation.xx, 9, out[0].data() + 12 * i);
+                                 std::copy_n(&at.position.x, 3, out[0].data() + 12 * i + 9);
+                               }
+                             });
   d.call("pose", {d.q(q)}, {d.other("poses", poses, 12 * frames.size())},
          [&](auto& w, const S* const* in, S* const* out) {
            d.table.kinematics(d.tree, in[0], nullptr, nullptr, w.m);
@@ -40,6 +56,13 @@ template <class S>
 void Batch<S>::frame_velocity(int frame, In<S> q, In<S> v, Out<S> velocity, Axes axes) {
   Data& d = *data_;
   const FrameOnBody<S> at = place_of<S>(d.model, frame);
+  if (d.few(q))
+    return d.call_one_by_one("frame_velocity", {d.q(q), d.v("v", v)}, {d.other("velocity", velocity, 6)},
+                             [&](int w, const auto* in, const auto* out) {
+                               auto& k = d.one(d.workers[w].kinematics);
+                               k.update(in[0], in[1]);
+                               put(k.velocity(frame, axes), out[0]);
+                             });
   d.call("frame_velocity", {d.q(q), d.v("v", v)}, {d.other("velocity", velocity, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
            d.table.kinematics(d.tree, in[0], in[1], nullptr, w.m);
@@ -50,6 +73,14 @@ template <class S>
 void Batch<S>::frame_acceleration(int frame, In<S> q, In<S> v, In<S> a, Out<S> acceleration, Axes axes) {
   Data& d = *data_;
   const FrameOnBody<S> at = place_of<S>(d.model, frame);
+  if (d.few(q))
+    return d.call_one_by_one("frame_acceleration", {d.q(q), d.v("v", v), d.v("a", a)},
+                             {d.other("acceleration", acceleration, 6)},
+                             [&](int w, const auto* in, const auto* out) {
+                               auto& k = d.one(d.workers[w].kinematics);
+                               k.update(in[0], in[1], in[2]);
+                               put(k.acceleration(frame, axes), out[0]);
+                             });
   d.call("frame_acceleration", {d.q(q), d.v("v", v), d.v("a", a)}, {d.other("acceleration", acceleration, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
            d.table.kinematics(d.tree, in[0], in[1], in[2], w.m);
@@ -60,6 +91,14 @@ template <class S>
 void Batch<S>::jacobian_dot_v(int frame, In<S> q, In<S> v, Out<S> acceleration, Axes axes) {
   Data& d = *data_;
   const FrameOnBody<S> at = place_of<S>(d.model, frame);
+  if (d.few(q))
+    return d.call_one_by_one("jacobian_dot_v", {d.q(q), d.v("v", v)},
+                             {d.other("acceleration", acceleration, 6)},
+                             [&](int w, const auto* in, const auto* out) {
+                               auto& k = d.one(d.workers[w].kinematics);
+                               k.update(in[0], in[1]);
+                               put(k.acceleration(frame, axes), out[0]);
+                             });
   d.call("jacobian_dot_v", {d.q(q), d.v("v", v)}, {d.other("acceleration", acceleration, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
            d.table.kinematics(d.tree, in[0], in[1], nullptr, w.m);
@@ -70,6 +109,14 @@ template <class S>
 void Batch<S>::jacobian(int frame, In<S> q, Out<S> matrix, Axes axes) {
   Data& d = *data_;
   const FrameOnBody<S> at = place_of<S>(d.model, frame);
+  if (d.few(q))
+    return d.call_one_by_one("jacobian", {d.q(q)},
+                             {d.other("jacobian", matrix, 6 * static_cast<std::size_t>(d.model.nv()))},
+                             [&](int w, const auto* in, const auto* out) {
+                               auto& k = d.one(d.workers[w].kinematics);
+                               k.update(in[0]);
+                               k.jacobian(frame, out[0], axes);
+                             });
   d.call("jacobian", {d.q(q)}, {d.columns_of("jacobian", matrix)},
          [&](auto& w, const S* const* in, S* const* out) {
            d.table.kinematics(d.tree, in[0], nullptr, nullptr, w.m);
@@ -82,6 +129,16 @@ template <class S>
 void Batch<S>::energies(In<S> q, In<S> v, Out<S> kinetic, Out<S> potential) {
   Data& d = *data_;
   const bool massless = !(d.model.mass() > 0);
+  if (d.few(q))
+    return d.call_one_by_one("energies", {d.q(q), d.v("v", v)},
+                             {d.other("kinetic", kinetic, 1), d.other("potential", potential, 1)},
+                             [&](int w, const auto* in, const auto* out) {
+                               auto& k = d.one(d.workers[w].kinematics);
+                               k.update(in[0], in[1]);
+                               const Totals<S> sums = k.totals();
+                               out[0][0] = sums.kinetic;
+                               out[1][0] = sums.potential;
+                             });
   d.call("energies", {d.q(q), d.v("v", v)},
          {d.other("kinetic", kinetic, 1), d.other("potential", potential, 1)},
          [&](auto& w, const S* const* in, S* const* out) {
@@ -100,6 +157,14 @@ template <class S>
 void Batch<S>::center_of_mass(In<S> q, Out<S> center) {
   Data& d = *data_;
   const bool massless = !(d.model.mass() > 0);
+  if (d.few(q))
+    return d.call_one_by_one("center_of_mass", {d.q(q)}, {d.other("center", center, 3)},
+                             [&](int w, const auto* in, const auto* out) {
+                               auto& k = d.one(d.workers[w].kinematics);
+                               k.update(in[0]);
+                               const Totals<S> sums = k.totals();
+                               std::copy_n(&sums.center_of_mass.x, 3, out[0].data());
+                             });
   d.call("center_of_mass", {d.q(q)}, {d.other("center", center, 3)},
          [&](auto& w, const S* const* in, S* const* out) {
            d.table.kinematics(d.tree, in[0], nullptr, nullptr, w.m);
@@ -111,6 +176,13 @@ template <class S>
 void Batch<S>::momentum(In<S> q, In<S> v, Out<S> momentum_of_all) {
   Data& d = *data_;
   const bool massless = !(d.model.mass() > 0);
+  if (d.few(q))
+    return d.call_one_by_one("momentum", {d.q(q), d.v("v", v)}, {d.other("momentum", momentum_of_all, 6)},
+                             [&](int w, const auto* in, const auto* out) {
+                               auto& k = d.one(d.workers[w].kinematics);
+                               k.update(in[0], in[1]);
+                               put(k.totals().momentum, out[0]);
+                             });
   d.call("momentum", {d.q(q), d.v("v", v)}, {d.other("momentum", momentum_of_all, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
            d.table.kinematics(d.tree, in[0], in[1], nullptr, w.m);

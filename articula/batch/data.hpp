@@ -76,6 +76,7 @@ struct Worker {
   std::optional<MassFactor<S>> factor;
   std::optional<LinearizedInverse<S>> linearized_inverse;
   std::optional<LinearizedForward<S>> linearized;
+  std::optional<Kinematics<S>> kinematics;
 };
 
 /// (moment, force) of each body of one state.
@@ -145,6 +146,7 @@ struct Batch<S>::Data {
     for (std::size_t i = 0; i < (model.has_mimics() ? workers.size() : 1); ++i) {
       workers[i].inverse.emplace(model);
       workers[i].forward.emplace(model);
+      if (i == 0) workers[i].kinematics.emplace(model);
     }
   }
 
