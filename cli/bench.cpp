@@ -103,7 +103,7 @@ std::vector<Algorithm> algorithms(const Model& model, States& s, Batch<>* batch)
   add(
       "gravity_forces", "", [&s, id, nv](std::size_t i) { gravity_forces(*id, s.Q(i), s.first(s.x, nv)); },
       [&s, batch] { batch->gravity_forces(s.q, s.x); });
-  // Of many states, the last frame's acceleration is kept: somebody has to ask.
+  // Of many states only the last frame's acceleration is kept.
   const int last = static_cast<int>(model.frames().size()) - 1;
   const auto accelerations = std::make_shared<std::vector<double>>(batch ? 6 * s.count : 0);
   add(
@@ -127,8 +127,7 @@ std::vector<Algorithm> algorithms(const Model& model, States& s, Batch<>* batch)
   if (!model.frames().empty() && nv > 0) {
     const auto space = std::make_shared<TaskSpace>(model, pose_task(model, model.frames().back().name));
     const auto six = std::make_shared<std::vector<double>>(36);
-    const auto spaces =
-        batch ? std::make_shared<OperationalSpaceBatch<>>(*batch, std::span(&last, 1)) : nullptr;
+    const auto spaces = std::make_shared<std::optional<OperationalSpaceBatch<>>>();
     const auto lambdas = std::make_shared<std::vector<double>>(batch ? 36 * s.count : 0);
     add(
         "operational_space", "",
@@ -136,15 +135,21 @@ std::vector<Algorithm> algorithms(const Model& model, States& s, Batch<>* batch)
           space->update(s.Q(i), s.V(i));
           space->lambda(*six);
         },
-        [&s, spaces, lambdas] { spaces->terms(s.q, s.v, {.lambda = *lambdas}); });
+        [&s, batch, last, spaces, lambdas] {
+          if (!*spaces) spaces->emplace(*batch, std::span(&last, 1));
+          (*spaces)->terms(s.q, s.v, {.lambda = *lambdas});
+        });
   }
   if (!model.has_mimics()) {
     const auto diagonal = std::make_shared<DiagonalizedDynamics>(model);
-    const auto diagonals = batch ? std::make_shared<DiagonalizedBatch<>>(*batch) : nullptr;
+    const auto diagonals = std::make_shared<std::optional<DiagonalizedBatch<>>>();
     add(
         "diagonalized", "normalized",
         [&s, diagonal, nv](std::size_t i) { diagonal->nu_dot(s.Q(i), s.V(i), s.Tau(i), s.first(s.x, nv)); },
-        [&s, diagonals] { diagonals->nu_dot(s.q, s.v, s.tau, s.x); });
+        [&s, batch, diagonals] {
+          if (!*diagonals) diagonals->emplace(*batch);
+          (*diagonals)->nu_dot(s.q, s.v, s.tau, s.x);
+        });
   }
   if (!matrices) return all;
   const auto mm = std::make_shared<MassMatrix<>>(model);

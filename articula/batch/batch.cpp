@@ -22,7 +22,7 @@ void Batch<S>::inverse_dynamics(In<S> q, In<S> v, In<S> a, Out<S> tau, In<S> wre
   constexpr const char* name = "inverse_dynamics";
   const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.v("a", a),
                                                          d.wrenches(wrenches)};
-  if (d.few(q))
+  if (d.one_by_one(q))
     return d.call_one_by_one(name, from, {d.forces("tau", tau)}, [&](int w, const auto* in, const auto* out) {
       d.one(d.workers[w].inverse).compute(in[0], in[1], in[2], out[0], batching::wrenches_of(in[3]));
     });
@@ -35,7 +35,7 @@ void Batch<S>::bias_forces(In<S> q, In<S> v, Out<S> tau, In<S> wrenches) {
   Data& d = *data_;
   constexpr const char* name = "bias_forces";
   const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.wrenches(wrenches)};
-  if (d.few(q))
+  if (d.one_by_one(q))
     return d.call_one_by_one(name, from, {d.forces("tau", tau)}, [&](int w, const auto* in, const auto* out) {
       d.one(d.workers[w].inverse).compute_bias(in[0], in[1], out[0], batching::wrenches_of(in[2]));
     });
@@ -46,7 +46,7 @@ void Batch<S>::bias_forces(In<S> q, In<S> v, Out<S> tau, In<S> wrenches) {
 template <class S>
 void Batch<S>::gravity_forces(In<S> q, Out<S> tau) {
   Data& d = *data_;
-  if (d.few(q))
+  if (d.one_by_one(q))
     return d.call_one_by_one("gravity_forces", {d.q(q)}, {d.forces("tau", tau)},
                              [&](int w, const auto* in, const auto* out) {
                                d.one(d.workers[w].inverse).compute_gravity(in[0], out[0]);
@@ -63,7 +63,7 @@ void Batch<S>::forward_dynamics(In<S> q, In<S> v, In<S> tau, Out<S> a, In<S> wre
   const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.v("tau", tau),
                                                          d.wrenches(wrenches)};
   const std::initializer_list<typename Data::Output> to{d.other("a", a, d.model.nv())};
-  if (d.model.has_mimics() || d.few(q)) {
+  if (d.model.has_mimics() || d.one_by_one(q)) {
     d.call_one_by_one("forward_dynamics", from, to, [&](int w, const auto* in, const auto* out) {
       d.one(d.workers[w].forward).compute(in[0], in[1], in[2], out[0], batching::wrenches_of(in[3]));
     });
@@ -77,7 +77,7 @@ void Batch<S>::forward_dynamics(In<S> q, In<S> v, In<S> tau, Out<S> a, In<S> wre
 template <class S>
 void Batch<S>::mass_matrix(In<S> q, Out<S> matrix) {
   Data& d = *data_;
-  if (d.large() || d.few(q)) {
+  if (d.large() || d.one_by_one(q)) {
     const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
     d.call_one_by_one(
         "mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
@@ -92,7 +92,7 @@ template <class S>
 void Batch<S>::inverse_mass_matrix(In<S> q, Out<S> matrix) {
   Data& d = *data_;
   const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
-  if (d.model.has_mimics() || d.large() || d.few(q)) {
+  if (d.model.has_mimics() || d.large() || d.one_by_one(q)) {
     d.call_one_by_one("inverse_mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
                       [&](int w, const auto* in, const auto* out) {
                         d.one(d.workers[w].factor).factor(in[0]);

@@ -18,7 +18,7 @@
 
 namespace articula {
 
-/// rows: state by state, x[state * n + i]. columns: number by number, x[i * states + state], the faster one.
+/// rows: state by state, x[state * n + i]. columns: number by number, x[i * states + state]. Equally fast.
 enum class Layout { rows, columns };
 
 struct BatchOptions {

@@ -50,6 +50,23 @@ struct Batched {
       for (int s = 0; s < used; ++s) states[s * n + i] = from[i * lanes + s];
   }
 
+  static void gather_columns(const T* first, long distance, long n, int used, T* to) {
+    if (used == lanes) {
+      for (long i = 0; i < n; ++i) P::load(first + i * distance).store(to + i * lanes);
+      return;
+    }
+    for (long i = 0; i < n; ++i)
+      for (int s = 0; s < lanes; ++s) to[i * lanes + s] = first[i * distance + (s < used ? s : used - 1)];
+  }
+  static void scatter_columns(const T* from, long distance, long n, int used, T* first) {
+    if (used == lanes) {
+      for (long i = 0; i < n; ++i) P::load(from + i * lanes).store(first + i * distance);
+      return;
+    }
+    for (long i = 0; i < n; ++i)
+      for (int s = 0; s < used; ++s) first[i * distance + s] = from[i * lanes + s];
+  }
+
   static void inverse(const Tree<T>& tree, const T* q, const T* v, const T* a, const T* wrenches,
                       const KernelMemory<T>& m, T* tau) {
     inverse_dynamics<P>(tree, in(q), in(v), in(a), in(wrenches), in(m), out(tau));
@@ -127,7 +144,9 @@ constexpr BatchTable<T> batch_table{lanes,
                                     Batched<T>::perturb_inverse,
                                     Batched<T>::perturb_forward,
                                     Batched<T>::gradient_inverse,
-                                    Batched<T>::gradient_forward};
+                                    Batched<T>::gradient_forward,
+                                    Batched<T>::gather_columns,
+                                    Batched<T>::scatter_columns};
 
 const BatchTable<double>& batch_in_double() { return batch_table<double>; }
 const BatchTable<float>& batch_in_float() { return batch_table<float>; }

@@ -27,7 +27,7 @@ template <class S>
 void Batch<S>::pose(std::span<const int> frames, In<S> q, Out<S> poses) {
   Data& d = *data_;
   for (const int frame : frames) frame_on_body(d.model, frame);  // checks
-  if (d.few(q))
+  if (d.one_by_one(q))
     return d.call_one_by_one("pose", {d.q(q)}, {d.other("poses", poses, 12 * frames.size())},
                              [&](int w, const auto* in, const auto* out) {
                                auto& k = d.one(d.workers[w].kinematics);
@@ -56,7 +56,7 @@ template <class S>
 void Batch<S>::frame_velocity(int frame, In<S> q, In<S> v, Out<S> velocity, Axes axes) {
   Data& d = *data_;
   const FrameOnBody<S> at = place_of<S>(d.model, frame);
-  if (d.few(q))
+  if (d.one_by_one(q))
     return d.call_one_by_one("frame_velocity", {d.q(q), d.v("v", v)}, {d.other("velocity", velocity, 6)},
                              [&](int w, const auto* in, const auto* out) {
                                auto& k = d.one(d.workers[w].kinematics);
@@ -73,7 +73,7 @@ template <class S>
 void Batch<S>::frame_acceleration(int frame, In<S> q, In<S> v, In<S> a, Out<S> acceleration, Axes axes) {
   Data& d = *data_;
   const FrameOnBody<S> at = place_of<S>(d.model, frame);
-  if (d.few(q))
+  if (d.one_by_one(q))
     return d.call_one_by_one("frame_acceleration", {d.q(q), d.v("v", v), d.v("a", a)},
                              {d.other("acceleration", acceleration, 6)},
                              [&](int w, const auto* in, const auto* out) {
@@ -91,7 +91,7 @@ template <class S>
 void Batch<S>::jacobian_dot_v(int frame, In<S> q, In<S> v, Out<S> acceleration, Axes axes) {
   Data& d = *data_;
   const FrameOnBody<S> at = place_of<S>(d.model, frame);
-  if (d.few(q))
+  if (d.one_by_one(q))
     return d.call_one_by_one("jacobian_dot_v", {d.q(q), d.v("v", v)},
                              {d.other("acceleration", acceleration, 6)},
                              [&](int w, const auto* in, const auto* out) {
@@ -109,7 +109,7 @@ template <class S>
 void Batch<S>::jacobian(int frame, In<S> q, Out<S> matrix, Axes axes) {
   Data& d = *data_;
   const FrameOnBody<S> at = place_of<S>(d.model, frame);
-  if (d.few(q))
+  if (d.one_by_one(q))
     return d.call_one_by_one("jacobian", {d.q(q)},
                              {d.other("jacobian", matrix, 6 * static_cast<std::size_t>(d.model.nv()))},
                              [&](int w, const auto* in, const auto* out) {
@@ -129,7 +129,7 @@ template <class S>
 void Batch<S>::energies(In<S> q, In<S> v, Out<S> kinetic, Out<S> potential) {
   Data& d = *data_;
   const bool massless = !(d.model.mass() > 0);
-  if (d.few(q))
+  if (d.one_by_one(q))
     return d.call_one_by_one("energies", {d.q(q), d.v("v", v)},
                              {d.other("kinetic", kinetic, 1), d.other("potential", potential, 1)},
                              [&](int w, const auto* in, const auto* out) {
@@ -157,7 +157,7 @@ template <class S>
 void Batch<S>::center_of_mass(In<S> q, Out<S> center) {
   Data& d = *data_;
   const bool massless = !(d.model.mass() > 0);
-  if (d.few(q))
+  if (d.one_by_one(q))
     return d.call_one_by_one("center_of_mass", {d.q(q)}, {d.other("center", center, 3)},
                              [&](int w, const auto* in, const auto* out) {
                                auto& k = d.one(d.workers[w].kinematics);
@@ -176,7 +176,7 @@ template <class S>
 void Batch<S>::momentum(In<S> q, In<S> v, Out<S> momentum_of_all) {
   Data& d = *data_;
   const bool massless = !(d.model.mass() > 0);
-  if (d.few(q))
+  if (d.one_by_one(q))
     return d.call_one_by_one("momentum", {d.q(q), d.v("v", v)}, {d.other("momentum", momentum_of_all, 6)},
                              [&](int w, const auto* in, const auto* out) {
                                auto& k = d.one(d.workers[w].kinematics);

@@ -7,7 +7,7 @@ using batching::numbers;
 template <class S>
 void Batch<S>::linearized_inverse(In<S> q, In<S> v, In<S> a, Out<S> dq, Out<S> dv, Out<S> da) {
   Data& d = *data_;
-  if (d.large() || d.few(q)) {
+  if (d.large() || d.one_by_one(q)) {
     const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
     d.call_one_by_one(
         "linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},
@@ -30,7 +30,7 @@ void Batch<S>::linearized_forward(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S>
   const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
   const std::initializer_list<typename Data::Output> to{d.other("dq", dq, square), d.other("dv", dv, square),
                                                         d.other("dtau", dtau, square)};
-  if (d.model.has_mimics() || d.large() || d.few(q)) {
+  if (d.model.has_mimics() || d.large() || d.one_by_one(q)) {
     d.call_one_by_one(
         "linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
         [&](int w, const auto* in, const auto* out) {
@@ -50,7 +50,7 @@ void Batch<S>::perturbed_inverse(In<S> q, In<S> v, In<S> a, In<S> dq, In<S> dv, 
   Data& d = *data_;
   const std::initializer_list<typename Data::Input> from{d.q(q),        d.v("v", v),   d.v("a", a),
                                                          d.v("dq", dq), d.v("dv", dv), d.v("da", da)};
-  if (d.few(q)) {
+  if (d.vectors_one_by_one(q)) {
     d.call_one_by_one("perturbed_inverse", from, {d.forces("dtau", dtau)},
                       [&](int w, const auto* in, const auto* out) {
                         d.one(d.workers[w].linearized_inverse)
@@ -71,7 +71,7 @@ void Batch<S>::perturbed_forward(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> dv
                                                          d.v("dq", dq), d.v("dv", dv), d.v("dtau", dtau)};
   const std::initializer_list<typename Data::Output> to{
       d.other("da", da, static_cast<std::size_t>(d.model.nv()))};
-  if (d.model.has_mimics() || d.few(q)) {
+  if (d.model.has_mimics() || d.vectors_one_by_one(q)) {
     d.call_one_by_one("perturbed_forward", from, to, [&](int w, const auto* in, const auto* out) {
       d.one(d.workers[w].linearized).perturb(in[0], in[1], in[2], in[3], in[4], in[5], out[0], {});
     });
@@ -91,7 +91,7 @@ void Batch<S>::inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S>
                                                          d.v("weights", weights)};
   const std::initializer_list<typename Data::Output> to{d.forces("by_q", by_q), d.forces("by_v", by_v),
                                                         d.forces("by_a", by_a)};
-  if (d.few(q)) {
+  if (d.vectors_one_by_one(q)) {
     d.call_one_by_one("inverse_gradient", from, to, [&](int w, const auto* in, const auto* out) {
       d.one(d.workers[w].linearized_inverse).gradient(in[0], in[1], in[2], in[3], out[0], out[1], out[2], {});
     });
@@ -111,7 +111,7 @@ void Batch<S>::forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<
                                                          d.v("weights", weights)};
   const std::initializer_list<typename Data::Output> to{d.other("by_q", by_q, nv), d.other("by_v", by_v, nv),
                                                         d.other("by_tau", by_tau, nv)};
-  if (d.model.has_mimics() || d.few(q)) {
+  if (d.model.has_mimics() || d.vectors_one_by_one(q)) {
     d.call_one_by_one("forward_gradient", from, to, [&](int w, const auto* in, const auto* out) {
       d.one(d.workers[w].linearized).gradient(in[0], in[1], in[2], in[3], out[0], out[1], out[2], {});
     });

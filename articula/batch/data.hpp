@@ -50,6 +50,8 @@ constexpr int usual_outputs = 3;  // room for these is made with the batch
 /// Matrices of larger models are made one state at a time: eight of them at once leave the first cache, and
 /// one state's own algorithms then keep registers as full (docs/performance.md).
 constexpr int most_velocities_in_lanes = 20;
+/// Longer chains leave the last cache eight times as early in lanes as one state does.
+constexpr int most_bodies_in_lanes = 2000;
 constexpr std::size_t nothing_failed = std::numeric_limits<std::size_t>::max();
 
 /// The tiles of states that a thread begins with.
@@ -170,8 +172,12 @@ struct Batch<S>::Data {
     return *work;
   }
   bool large() const { return model.nv() > batching::most_velocities_in_lanes; }
-  /// Registers that are nearly empty cost three to five times the call for one state (docs/performance.md).
+  /// Registers that are nearly empty cost three to five times the call for one state.
   bool few(In<S> q) const { return q.size() <= 2 * static_cast<std::size_t>(model.nq()); }
+  bool huge() const { return tree.bodies > batching::most_bodies_in_lanes; }
+  bool one_by_one(In<S> q) const { return few(q) || huge(); }
+  /// Of linearizations: one state's workspace has room for matrices.
+  bool vectors_one_by_one(In<S> q) const { return few(q) && !huge(); }
 
   std::size_t count_of(const char* function, std::span<const S> q) const {
     const std::size_t nq = model.nq();
@@ -215,17 +221,16 @@ struct Batch<S>::Data {
       table.gather(input.x.data() + first * input.n, static_cast<long>(input.n), used, lanes);
       return;
     }
-    for (std::size_t i = 0; i < input.n; ++i)
-      for (int s = 0; s < table.lanes; ++s)
-        lanes[i * table.lanes + s] = input.x[i * count + first + std::min(s, used - 1)];
+    table.gather_columns(input.x.data() + first, static_cast<long>(count), static_cast<long>(input.n), used,
+                         lanes);
   }
   void give(const Output& output, std::size_t count, std::size_t first, int used, const S* lanes) const {
     if (options.layout == Layout::rows) {
       table.scatter(lanes, static_cast<long>(output.n), used, output.x.data() + first * output.n);
       return;
     }
-    for (std::size_t i = 0; i < output.n; ++i)
-      for (int s = 0; s < used; ++s) output.x[i * count + first + s] = lanes[i * table.lanes + s];
+    table.scatter_columns(lanes, static_cast<long>(count), static_cast<long>(output.n), used,
+                          output.x.data() + first);
   }
 
   /// Mimic joints' own numbers, from those that they follow.

@@ -39,6 +39,9 @@ struct BatchTable {
                            T* by_q, T* by_v, T* by_a);
   void (*forward_gradient)(const Model&, const T* q, const T* v, const T* tau, const T* weights, const L&,
                            T* a, T* scratch, T* by_q, T* by_v, T* by_tau, T* smallest);
+  /// gather and scatter for numbers that lie `distance` apart, those of neighbouring states side by side.
+  void (*gather_columns)(const T* first, long distance, long n, int used, T* lanes);
+  void (*scatter_columns)(const T* lanes, long distance, long n, int used, T* first);
 };
 
 ARTICULA_DECLARE_KERNELS(BatchTable<double>, batch_in_double)
