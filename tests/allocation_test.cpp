@@ -18,6 +18,7 @@
 #include "articula/linearization/state_space.hpp"
 #include "articula/loops/constrained_dynamics.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/model/inertial_parameters.hpp"
 #include "articula/operators/program.hpp"
 #include "articula/simulation/controllers.hpp"
 #include "articula/simulation/linearized_step.hpp"
@@ -233,6 +234,20 @@ void check_batch(const Case& c) {
   batch.linearized_forward(q, v, tau, dq, dv, dtau);
   EXPECT_EQ(allocations_in([&] { batch.inverse_mass_matrix(q, dq); }), 0);
   EXPECT_EQ(allocations_in([&] { batch.linearized_forward(q, v, tau, dq, dv, dtau); }), 0);
+  std::vector<double> q_path(2 * model.nq()), v_path(2 * nv);
+  RolloutOptions options;
+  options.steps = 4, options.every = 2, options.damping = true;
+  batch.rollout(q, v, tau, options, q_path, v_path);
+  EXPECT_EQ(allocations_in([&] { batch.rollout(q, v, tau, options, q_path, v_path); }), 0);
+  const std::vector<double> inertias = inertial_parameters(model);
+  batch.vary(inertias);
+  batch.inverse_mass_matrix(q, dq);  // large matrices, now in lanes
+  batch.linearized_forward(q, v, tau, dq, dv, dtau);
+  EXPECT_EQ(allocations_in([&] { batch.vary(inertias); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.forward_dynamics(q, v, tau, x); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.inverse_mass_matrix(q, dq); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.linearized_forward(q, v, tau, dq, dv, dtau); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.rollout(q, v, tau, options, q_path, v_path); }), 0);
 }
 
 /// Every query and controller of the operational space, at a state and at the neutral one, which is singular

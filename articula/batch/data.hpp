@@ -8,11 +8,13 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "articula/batch/batch.hpp"
 #include "articula/batch/kernels.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/simulation/manifold.hpp"
 
 namespace articula {
 
@@ -67,6 +69,29 @@ struct Worker {
   std::optional<LinearizedInverse<S>> linearized_inverse;
   std::optional<LinearizedForward<S>> linearized;
   std::optional<Kinematics<S>> kinematics;
+
+  /// What the kernels read: the model's, or, where inertias vary, with constants of the tile's states in
+  /// lanes.
+  Tree<S> tree;
+  AlignedArray<Lanes> constants, pitch, offset, outboard_mass;  // of the latter
+  AlignedArray<Lanes> q, v, tau, step;                 // of rollouts
+  std::size_t failed_step = 0;
+};
+
+/// Inertias of each state, in tiles of lanes (Batch::vary).
+template <class S>
+struct Varied {
+  std::size_t count = 0;
+  AlignedArray<S> inertias;  // constants from constant::mp on, of each body
+  AlignedArray<S> armature;  // of each full velocity
+  bool has_armature = false;
+};
+
+/// What does not change over a model's rollouts.
+template <class S>
+struct Rollouts {
+  Manifold manifold;
+  std::vector<S> damping;  // of the model's own velocities
 };
 
 template <class S>
@@ -92,17 +117,19 @@ struct Batch<S>::Data {
 
   Model model;
   BatchOptions options;
-  const BatchTable<S>& table;
-  const Tree<S>& tree;
-  std::optional<batching::Columns<S>> columns;  // made by the first linearization, like what goes with it
+  const BatchTable<S>* table;  // for the model's constants, or for those of each state
+  std::optional<batching::Varied<S>> varied;
+  std::vector<int> armature_of;                   // by full velocity: see Batch::vary
+  std::optional<batching::Columns<S>> columns;    // made by the first linearization, like what goes with it
+  std::optional<batching::Rollouts<S>> rollouts;  // made by the first
   std::vector<Worker> workers;
 
   Data(const Model& m, const BatchOptions& o)
       : model(m),
         options(o),
-        table((kernels<S>(), batch_kernels<S>())),
-        tree(model.tree<S>()),
+        table((kernels<S>(), &batch_kernels<S>())),
         workers(o.threads ? o.threads->count() : 1) {
+    const Tree<S>& tree = model.tree<S>();
     const std::size_t nv = tree.nv, vector = std::max<std::size_t>(tree.nq, nv);
     // Large matrices go straight into the caller's rows, or through room for one.
     const std::size_t square = !large()                            ? nv * nv
@@ -110,6 +137,7 @@ struct Batch<S>::Data {
                                                                    : 0;
     const std::size_t matrix = std::max<std::size_t>(square, 12 + 6 * nv);
     for (Worker& w : workers) {
+      w.tree = tree;
       KernelMemory<Pack<S, most_lanes>> m;
       w.memory = kernel_arrays(
           tree,
@@ -133,14 +161,16 @@ struct Batch<S>::Data {
     columns.emplace(model);
     for (Worker& w : workers) {
       LinearizationMemory<Pack<S, most_lanes>> l;
-      w.linearization = linearization_arrays(tree, {.columns = true, .direct = true}, l);
+      w.linearization = linearization_arrays(model.tree<S>(), {.columns = true, .direct = true}, l);
       const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
       w.lin = columns->lin_;
       w.lin.k = w.m;
+      w.lin.mass = mass_outboard(w);
       w.lin.y = f(l.y), w.lin.columns = f(l.columns), w.lin.side = f(l.side), w.lin.own = f(l.own);
       w.lin.row = f(l.row), w.lin.direct = f(l.direct), w.lin.t = f(l.t), w.lin.result = f(l.result);
     }
   }
+  const S* mass_outboard(Worker& w) const { return varied ? batching::numbers(w.outboard_mass) : columns->lin_.mass; }
   /// A workspace for one state, made when it is first asked for.
   template <class W>
   W& one(std::optional<W>& work) const {
@@ -148,6 +178,8 @@ struct Batch<S>::Data {
     return *work;
   }
   bool large() const { return model.nv() > batching::most_velocities_in_lanes; }
+  /// Algorithms for one state know the model's inertias alone: others stay in lanes, at whatever cost.
+  bool one_by_one() const { return large() && !varied; }
 
   std::size_t count_of(const char* function, std::span<const S> q) const {
     const std::size_t nq = model.nq();
@@ -176,33 +208,36 @@ struct Batch<S>::Data {
 
   void take(const Input& input, std::size_t count, std::size_t first, int used, S* lanes) const {
     if (options.layout == Layout::rows) {
-      table.gather(input.x.data() + first * input.n, static_cast<long>(input.n), used, lanes);
+      const long n = static_cast<long>(input.n);
+      table->gather(input.x.data() + first * input.n, n, n, used, lanes);
       return;
     }
     for (std::size_t i = 0; i < input.n; ++i)
-      for (int s = 0; s < table.lanes; ++s)
-        lanes[i * table.lanes + s] = input.x[i * count + first + std::min(s, used - 1)];
+      for (int s = 0; s < table->lanes; ++s)
+        lanes[i * table->lanes + s] = input.x[i * count + first + std::min(s, used - 1)];
   }
   void give(const Output& output, std::size_t count, std::size_t first, int used, const S* lanes) const {
     if (options.layout == Layout::rows) {
-      table.scatter(lanes, static_cast<long>(output.n), used, output.x.data() + first * output.n);
+      const long n = static_cast<long>(output.n);
+      table->scatter(lanes, n, n, used, output.x.data() + first * output.n);
       return;
     }
     for (std::size_t i = 0; i < output.n; ++i)
-      for (int s = 0; s < used; ++s) output.x[i * count + first + s] = lanes[i * table.lanes + s];
+      for (int s = 0; s < used; ++s) output.x[i * count + first + s] = lanes[i * table->lanes + s];
   }
 
   /// Mimic joints' own numbers, from those that they follow.
   void expand(Numbers kind, const S* own, S* full) const {
     const auto map = kind == Numbers::coordinates ? model.full_coordinates() : model.full_velocities();
     for (std::size_t i = 0; i < map.size(); ++i)
-      for (int s = 0; s < table.lanes; ++s)
-        full[i * table.lanes + s] = static_cast<S>(map[i].multiplier) * own[map[i].source * table.lanes + s] +
-                                    (kind == Numbers::coordinates ? static_cast<S>(map[i].offset) : 0);
+      for (int s = 0; s < table->lanes; ++s)
+        full[i * table->lanes + s] =
+            static_cast<S>(map[i].multiplier) * own[map[i].source * table->lanes + s] +
+            (kind == Numbers::coordinates ? static_cast<S>(map[i].offset) : 0);
   }
   void reduce(Numbers kind, const S* full, S* own) const {
     const auto map = model.full_velocities();
-    const std::size_t n = map.size(), nv = model.nv(), lanes = table.lanes;
+    const std::size_t n = map.size(), nv = model.nv(), lanes = table->lanes;
     std::fill_n(own, (kind == Numbers::matrix ? nv * nv : nv) * lanes, S(0));
     for (std::size_t i = 0; i < n; ++i) {
       if (kind != Numbers::matrix) {
@@ -223,10 +258,12 @@ struct Batch<S>::Data {
             const F& f) {
     const std::size_t count = check(function, inputs, outputs);
     const bool mimics = model.has_mimics();
-    on_threads((count + table.lanes - 1) / table.lanes, [&](int index, std::size_t tile) {
+    make_room(outputs);
+    on_threads((count + table->lanes - 1) / table->lanes, [&](int index, std::size_t tile) {
       Worker& w = workers[index];
-      const std::size_t first = tile * table.lanes;
-      const int used = static_cast<int>(std::min<std::size_t>(table.lanes, count - first));
+      const std::size_t first = tile * table->lanes;
+      const int used = static_cast<int>(std::min<std::size_t>(table->lanes, count - first));
+      load_inertias(w, tile);
       const S* in[batching::most_inputs] = {};
       S* out[batching::most_outputs] = {};
       int i = 0;
@@ -245,7 +282,7 @@ struct Batch<S>::Data {
                                                          : batching::numbers(w.out[i]);
         ++i;
       }
-      std::fill_n(w.smallest, table.lanes, S(1));
+      std::fill_n(w.smallest, table->lanes, S(1));
       f(w, in, out);
       for (int s = 0; s < used; ++s)
         if (!(w.smallest[s] > 0)) w.failed = std::min(w.failed, first + s);
@@ -256,17 +293,83 @@ struct Batch<S>::Data {
         for (int s = 0; s < used; ++s)
           if (!(w.smallest[s] > 0))
             for (std::size_t c = 0; c < output.n; ++c)
-              lanes[c * table.lanes + s] = std::numeric_limits<S>::quiet_NaN();
+              lanes[c * table->lanes + s] = std::numeric_limits<S>::quiet_NaN();
         give(output, count, first, used, lanes);
       }
     });
     report(function);
   }
 
+  /// Room for large matrices, where one_by_one() has not been asked or does not hold.
+  void make_room(std::initializer_list<Output> outputs) {
+    const auto grow = [](AlignedArray<Pack<S, most_lanes>>& x, std::size_t n) {
+      if (x.size() < n) x = AlignedArray<Pack<S, most_lanes>>(n);
+    };
+    const std::size_t nv = model.tree<S>().nv;
+    for (Worker& w : workers) {
+      int i = 0;
+      for (const Output& output : outputs) {
+        grow(w.out[i], output.n);
+        if (model.has_mimics()) grow(w.full_out[i], output.kind == Numbers::matrix ? nv * nv : nv);
+        ++i;
+      }
+    }
+  }
+  /// From the model's constants to those of each state: each worker's tree gets lanes of them.
+  void use_varied() {
+    table = &varied_kernels<S>();
+    const Tree<S>& base = model.tree<S>();
+    const std::size_t lanes = table->lanes,
+                      slots = static_cast<std::size_t>(base.slots() + block - 1) / block * block;
+    const auto spread = [&](const S* from, std::size_t n, AlignedArray<Pack<S, most_lanes>>& to) {
+      if (to.size() < n) to = AlignedArray<Pack<S, most_lanes>>(n);
+      for (std::size_t i = 0; i < n; ++i) std::fill_n(batching::numbers(to) + i * lanes, lanes, from[i]);
+      return batching::numbers(to);
+    };
+    for (Worker& w : workers) {
+      w.tree.constants = spread(base.constants, slots * constant::count, w.constants);
+      w.tree.pitch = spread(base.pitch, slots, w.pitch);
+      w.tree.offset = spread(base.offset, slots, w.offset);
+      w.tree.has_armature = varied->has_armature;
+      if (w.outboard_mass.size() == 0) w.outboard_mass = AlignedArray<Pack<S, most_lanes>>(base.nv);
+      if (columns) w.lin.mass = mass_outboard(w);
+    }
+  }
+  /// The inertias of a tile's states, where they vary, to where the kernels read them.
+  void load_inertias(Worker& w, std::size_t tile) const {
+    if (!varied) return;
+    const Tree<S>& base = model.tree<S>();
+    const std::size_t lanes = table->lanes, nv = base.nv;
+    w.tree.armature = varied->armature.data() + tile * nv * lanes;
+    constexpr std::size_t each = constant::count - constant::mp;
+    const S* const inertias = varied->inertias.data() + tile * base.bodies * each * lanes;
+    table->spread_inertias(inertias, base.bodies, batching::numbers(w.constants));
+    if (!columns) return;
+    // The mass outboard of each joint, for each of its velocities, tip to base.
+    S* const mass = batching::numbers(w.outboard_mass);
+    std::fill_n(mass, nv * lanes, S(0));
+    for (int k = base.bodies; k >= 1; --k) {
+      const BodyIndex& b = base.index[k];
+      const S* const own = inertias + ((k - 1) * each + constant::m - constant::mp) * lanes;
+      S* const here = mass + b.v * lanes;
+      for (std::size_t s = 0; s < lanes; ++s) here[s] += own[s];
+      if (b.inboard != 0)
+        for (std::size_t s = 0; s < lanes; ++s) mass[base.index[b.inboard].v * lanes + s] += here[s];
+      const std::size_t end = k < base.bodies ? base.index[k + 1].v : base.nv;
+      for (std::size_t i = b.v + 1; i < end; ++i) std::copy_n(here, lanes, mass + i * lanes);
+    }
+  }
+
   /// The same one state at a time: f(worker, in, out), arrays of one state in the model's own coordinates.
+  /// `of_inertias`: whether results depend on them.
   template <class F>
   void call_one_by_one(const char* function, std::initializer_list<Input> inputs,
-                       std::initializer_list<Output> outputs, const F& f) {
+                       std::initializer_list<Output> outputs, const F& f, bool of_inertias = true) {
+    if (varied && of_inertias)
+      throw ArgumentError(
+          fmt::format("{}: goes state by state, and takes no varied inertias; "
+                      "use_model_inertias() goes back to the model's",
+                      function));
     const std::size_t count = check(function, inputs, outputs);
     on_threads(count, [&](int index, std::size_t state) {
       Worker& w = workers[index];
@@ -311,6 +414,9 @@ struct Batch<S>::Data {
     };
     for (const Input& i : inputs) require(i.name, i.x.size(), i.n);
     for (const Output& o : outputs) require(o.name, o.x.size(), o.n);
+    if (varied && varied->count != count)
+      throw ArgumentError(
+          fmt::format("{}: {} states, but vary() was given inertias of {}", function, count, varied->count));
     return count;
   }
   /// After the last state: throws for the first that was singular.
@@ -328,6 +434,11 @@ struct Batch<S>::Data {
                     function, failed));
   }
 
+  /// The same argument as it is, mimic joints not filled in.
+  static Input own(Input x) {
+    x.kind = Numbers::other;
+    return x;
+  }
   Input q(In<S> x) const { return {"q", x, Numbers::coordinates, static_cast<std::size_t>(model.nq())}; }
   Input v(const char* name, In<S> x) const {
     return {name, x, Numbers::velocities, static_cast<std::size_t>(model.nv())};
