@@ -230,11 +230,12 @@ void run_together(const Model& model, const std::vector<Run>& runs, const std::v
     if (!std::all_of(v.begin() + i * nv, v.begin() + (i + 1) * nv, [](double x) { return std::isfinite(x); }))
       continue;
     TreeMotion motion(runs[i].model, runs[i].setup);
+    results[i]->end.resize(motion.columns().size());
+    motion.row(results[i]->end);  // energies are told from the first row on
     Simulator& simulator = motion.simulator();
     simulator.time = grid.time(grid.steps());
     simulator.q.assign(q.begin() + i * nq, q.begin() + (i + 1) * nq);
     simulator.v.assign(v.begin() + i * nv, v.begin() + (i + 1) * nv);
-    results[i]->end.resize(motion.columns().size());
     motion.row(results[i]->end);
     results[i]->fastest = fastest[i];
     results[i]->done = true;

@@ -1,5 +1,6 @@
-// Which of many random torque sequences brings a quadruped's trunk up most, and how much the answer owes to
-// masses that are known to ten per cent only: rollouts, then rollouts in which each state has its own masses.
+// Which of many random torque sequences leaves the trunk of a falling quadruped highest, and how much that
+// owes to masses that are known to ten per cent only: rollouts, then rollouts in which each state has its own
+// masses.
 #include <algorithm>
 #include <articula/batch/batch.hpp>
 #include <articula/files/urdf.hpp>

@@ -80,11 +80,11 @@ template <class S>
 void Batch<S>::inverse_mass_matrix(In<S> q, Out<S> matrix) {
   Data& d = *data_;
   const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
-  if (d.model.has_mimics() && d.varied) {
+  if (d.model.has_mimics() && !d.one_by_one()) {
     batching::tied_inverse_mass_matrix(d, q, matrix);
     return;
   }
-  if (d.model.has_mimics() || d.one_by_one()) {
+  if (d.one_by_one()) {
     d.call_one_by_one("inverse_mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
                       [&](int w, const auto* in, const auto* out) {
                         d.one(d.workers[w].factor).factor(in[0]);

@@ -31,11 +31,11 @@ void Batch<S>::linearized_forward(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S>
   const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
   const std::initializer_list<typename Data::Output> to{d.other("dq", dq, square), d.other("dv", dv, square),
                                                         d.other("dtau", dtau, square)};
-  if (d.model.has_mimics() && d.varied) {
+  if (d.model.has_mimics() && !d.one_by_one()) {
     batching::tied_linearized_forward(d, q, v, tau, dq, dv, dtau);
     return;
   }
-  if (d.model.has_mimics() || d.one_by_one()) {
+  if (d.one_by_one()) {
     d.call_one_by_one(
         "linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
         [&](int w, const auto* in, const auto* out) {
@@ -66,7 +66,7 @@ void Batch<S>::perturbed_forward(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> dv
                                                          d.v("dq", dq), d.v("dv", dv), d.v("dtau", dtau)};
   const std::initializer_list<typename Data::Output> to{
       d.other("da", da, static_cast<std::size_t>(d.model.nv()))};
-  if (d.model.has_mimics() && d.varied) {
+  if (d.model.has_mimics() && !d.one_by_one()) {
     batching::tied_perturbed_forward(d, q, v, tau, dq, dv, dtau, da);
     return;
   }

@@ -74,7 +74,7 @@ struct Worker {
   /// lanes.
   Tree<S> tree;
   AlignedArray<Lanes> constants, pitch, offset, outboard_mass;  // of the latter
-  AlignedArray<Lanes> q, v, tau, step;                 // of rollouts
+  AlignedArray<Lanes> q, v, tau, step;                          // of rollouts
   std::size_t failed_step = 0;
 };
 
@@ -170,7 +170,9 @@ struct Batch<S>::Data {
       w.lin.row = f(l.row), w.lin.direct = f(l.direct), w.lin.t = f(l.t), w.lin.result = f(l.result);
     }
   }
-  const S* mass_outboard(Worker& w) const { return varied ? batching::numbers(w.outboard_mass) : columns->lin_.mass; }
+  const S* mass_outboard(Worker& w) const {
+    return varied ? batching::numbers(w.outboard_mass) : columns->lin_.mass;
+  }
   /// A workspace for one state, made when it is first asked for.
   template <class W>
   W& one(std::optional<W>& work) const {
