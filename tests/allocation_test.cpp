@@ -19,6 +19,7 @@
 #include "articula/linearization/state_space.hpp"
 #include "articula/loops/constrained_dynamics.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/model/inertial_parameters.hpp"
 #include "articula/operators/program.hpp"
 #include "articula/simulation/controllers.hpp"
 #include "articula/simulation/linearized_step.hpp"
@@ -252,11 +253,26 @@ void check_batch(const Case& c) {
   OperationalSpaceBatch<> space(batch, std::vector{tool});
   once_made([&] { space.terms(q, v, {.omega = omega, .coriolis = six, .jacobian_bar = bar}); });
   once_made([&] { space.motion_force(q, v, six, {}, x); });
-  if (model.has_mimics()) return;
-  DiagonalizedBatch<> diagonal(batch);
-  EXPECT_EQ(allocations_in([&] { diagonal.rates_to_nu(q, v, x); }), 0);
-  EXPECT_EQ(allocations_in([&] { diagonal.nu_dot(q, v, tau, x); }), 0);
-  once_made([&] { diagonal.terms(q, v, tau, {.nu = x, .kappa = y, .D = dq}); });
+  if (!model.has_mimics()) {
+    DiagonalizedBatch<> diagonal(batch);
+    EXPECT_EQ(allocations_in([&] { diagonal.rates_to_nu(q, v, x); }), 0);
+    EXPECT_EQ(allocations_in([&] { diagonal.nu_dot(q, v, tau, x); }), 0);
+    once_made([&] { diagonal.terms(q, v, tau, {.nu = x, .kappa = y, .D = dq}); });
+  }
+  std::vector<double> q_path(2 * model.nq()), v_path(2 * nv);
+  RolloutOptions options;
+  options.steps = 4, options.every = 2, options.damping = true;
+  batch.rollout(q, v, tau, options, q_path, v_path);
+  EXPECT_EQ(allocations_in([&] { batch.rollout(q, v, tau, options, q_path, v_path); }), 0);
+  const std::vector<double> inertias = inertial_parameters(model);
+  batch.vary(inertias);
+  batch.inverse_mass_matrix(q, dq);  // large matrices, now in lanes
+  batch.linearized_forward(q, v, tau, dq, dv, dtau);
+  EXPECT_EQ(allocations_in([&] { batch.vary(inertias); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.forward_dynamics(q, v, tau, x); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.inverse_mass_matrix(q, dq); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.linearized_forward(q, v, tau, dq, dv, dtau); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.rollout(q, v, tau, options, q_path, v_path); }), 0);
 }
 
 /// Every query and controller of the operational space, at a state and at the neutral one, which is singular

@@ -1,4 +1,5 @@
 #include "articula/batch/data.hpp"
+#include "articula/batch/tied.hpp"
 
 namespace articula {
 
@@ -27,7 +28,7 @@ void Batch<S>::inverse_dynamics(In<S> q, In<S> v, In<S> a, Out<S> tau, In<S> wre
       d.one(d.workers[w].inverse).compute(in[0], in[1], in[2], out[0], batching::wrenches_of(in[3]));
     });
   d.call(name, from, {d.forces("tau", tau)}, [&](auto& w, const S* const* in, S* const* out) {
-    d.table.inverse_dynamics(d.tree, in[0], in[1], in[2], wrenches.empty() ? nullptr : in[3], w.m, out[0]);
+    d.table->inverse_dynamics(w.tree, in[0], in[1], in[2], wrenches.empty() ? nullptr : in[3], w.m, out[0]);
   });
 }
 template <class S>
@@ -40,7 +41,7 @@ void Batch<S>::bias_forces(In<S> q, In<S> v, Out<S> tau, In<S> wrenches) {
       d.one(d.workers[w].inverse).compute_bias(in[0], in[1], out[0], batching::wrenches_of(in[2]));
     });
   d.call(name, from, {d.forces("tau", tau)}, [&](auto& w, const S* const* in, S* const* out) {
-    d.table.inverse_dynamics(d.tree, in[0], in[1], nullptr, wrenches.empty() ? nullptr : in[2], w.m, out[0]);
+    d.table->inverse_dynamics(w.tree, in[0], in[1], nullptr, wrenches.empty() ? nullptr : in[2], w.m, out[0]);
   });
 }
 template <class S>
@@ -53,8 +54,8 @@ void Batch<S>::gravity_forces(In<S> q, Out<S> tau) {
                              });
   d.call("gravity_forces", {d.q(q)}, {d.forces("tau", tau)}, [&](auto& w, const S* const* in, S* const* out) {
     S* const rest = numbers(w.scratch[0]);
-    std::fill_n(rest, static_cast<std::size_t>(d.tree.nv) * d.table.lanes, S(0));
-    d.table.inverse_dynamics(d.tree, in[0], rest, nullptr, nullptr, w.m, out[0]);
+    std::fill_n(rest, static_cast<std::size_t>(w.tree.nv) * d.table->lanes, S(0));
+    d.table->inverse_dynamics(w.tree, in[0], rest, nullptr, nullptr, w.m, out[0]);
   });
 }
 template <class S>
@@ -63,21 +64,22 @@ void Batch<S>::forward_dynamics(In<S> q, In<S> v, In<S> tau, Out<S> a, In<S> wre
   const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.v("tau", tau),
                                                          d.wrenches(wrenches)};
   const std::initializer_list<typename Data::Output> to{d.other("a", a, d.model.nv())};
-  if (d.model.has_mimics() || d.one_by_one(q)) {
+  if (d.one_by_one(q) || (d.model.has_mimics() && d.matrices_one_by_one(q))) {
     d.call_one_by_one("forward_dynamics", from, to, [&](int w, const auto* in, const auto* out) {
       d.one(d.workers[w].forward).compute(in[0], in[1], in[2], out[0], batching::wrenches_of(in[3]));
     });
     return;
   }
+  if (d.model.has_mimics()) return batching::tied_forward_dynamics(d, q, v, tau, a, wrenches);
   d.call("forward_dynamics", from, to, [&](auto& w, const S* const* in, S* const* out) {
-    d.table.forward_dynamics(d.tree, in[0], in[1], in[2], wrenches.empty() ? nullptr : in[3], w.m, out[0],
-                             w.smallest);
+    d.table->forward_dynamics(w.tree, in[0], in[1], in[2], wrenches.empty() ? nullptr : in[3], w.m, out[0],
+                              w.smallest);
   });
 }
 template <class S>
 void Batch<S>::mass_matrix(In<S> q, Out<S> matrix) {
   Data& d = *data_;
-  if (d.large() || d.one_by_one(q)) {
+  if (d.matrices_one_by_one(q)) {
     const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
     d.call_one_by_one(
         "mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
@@ -86,13 +88,13 @@ void Batch<S>::mass_matrix(In<S> q, Out<S> matrix) {
   }
   d.call(
       "mass_matrix", {d.q(q)}, {d.matrix("matrix", matrix)},
-      [&](auto& w, const S* const* in, S* const* out) { d.table.mass_matrix(d.tree, in[0], w.m, out[0]); });
+      [&](auto& w, const S* const* in, S* const* out) { d.table->mass_matrix(w.tree, in[0], w.m, out[0]); });
 }
 template <class S>
 void Batch<S>::inverse_mass_matrix(In<S> q, Out<S> matrix) {
   Data& d = *data_;
   const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
-  if (d.model.has_mimics() || d.large() || d.one_by_one(q)) {
+  if (d.matrices_one_by_one(q)) {
     d.call_one_by_one("inverse_mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
                       [&](int w, const auto* in, const auto* out) {
                         d.one(d.workers[w].factor).factor(in[0]);
@@ -100,9 +102,10 @@ void Batch<S>::inverse_mass_matrix(In<S> q, Out<S> matrix) {
                       });
     return;
   }
+  if (d.model.has_mimics()) return batching::tied_inverse_mass_matrix(d, q, matrix);
   d.call("inverse_mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table.inverse_mass_matrix(d.tree, in[0], w.m, out[0], w.smallest);
+           d.table->inverse_mass_matrix(w.tree, in[0], w.m, out[0], w.smallest);
          });
 }
 template <class S>

@@ -8,6 +8,7 @@
 
 #include <memory>
 
+#include "articula/batch/stepper.hpp"
 #include "articula/batch/threads.hpp"
 #include "articula/dynamics/forward_dynamics.hpp"
 #include "articula/dynamics/inverse_dynamics.hpp"
@@ -26,10 +27,14 @@ struct BatchOptions {
   Threads* threads = nullptr;  // the caller's; null: this thread alone
 };
 
-/// How a step in time is made (Batch::rollout).
-enum class Stepper {
-  symplectic_euler,  // v += h a(q, v), then q (+) h v
-  rk4,               // Runge-Kutta-Munthe-Kaas, order 4
+struct StepOptions {
+  Stepper stepper = Stepper::rk4;
+  bool damping = false;  // the joints' own damping acts, as JointDampers (articula/simulation) has it
+};
+struct RolloutOptions : StepOptions {
+  double step = 1e-3;  // seconds
+  std::size_t steps = 1;
+  std::size_t every = 1;  // states are given after every so many steps; `steps`: the last one alone
 };
 
 /// Memory for one model; one call at a time.
@@ -76,6 +81,26 @@ class Batch {
   void perturbed_forward(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> dv, In<S> dtau, Out<S> da);
   void inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S> by_q, Out<S> by_v, Out<S> by_a);
   void forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<S> by_q, Out<S> by_v, Out<S> by_tau);
+
+  /// One step of h seconds; q_next and v_next may be q and v. tau: empty for none.
+  void step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next,
+            const StepOptions& options = {});
+  /// As many trajectories as q and v have states, options.steps steps each. tau: empty for none, nv numbers a
+  /// trajectory that stay, or steps * nv a trajectory. q_path and v_path get steps / every states a
+  /// trajectory, the start not among them; either may be empty. A trajectory has all its numbers where a
+  /// state has its own: rows: x[(trajectory * times + time) * n + i], columns: x[(time * n + i) *
+  /// trajectories + trajectory]. A trajectory that becomes singular or not finite is NaN from there on, as in
+  /// forward_dynamics.
+  void rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path, Out<S> v_path);
+
+  /// From now on each state has masses and inertias of its own: 10 numbers a body of the model, in the order
+  /// of inertial_parameters(model) (articula/model/inertial_parameters.hpp), the same number of states in
+  /// every call. armature: nv numbers a state (mimic joints keep theirs); empty: the model's. With it,
+  /// inertias may be empty: the model's. Throws ArgumentError, naming state and body, where they belong to no
+  /// body; nothing has changed then.
+  void vary(In<S> inertias, In<S> armature = {});
+  /// Back to the model's own.
+  void use_model_inertias();
 
   /// Any other algorithm, one state at a time on all threads: f(worker, state). Which worker takes which
   /// states may change from call to call.

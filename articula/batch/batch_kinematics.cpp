@@ -40,11 +40,11 @@ void Batch<S>::pose(std::span<const int> frames, In<S> q, Out<S> poses) {
                              });
   d.call("pose", {d.q(q)}, {d.other("poses", poses, 12 * frames.size())},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table.kinematics(d.tree, in[0], nullptr, nullptr, w.m);
+           batch_kernels<S>().kinematics(d.base(), in[0], nullptr, nullptr, w.m);
            S* to = out[0];
            for (const int frame : frames) {
              motion_kernels<S>().pose(w.m, place_of<S>(d.model, frame), to);
-             to += 12 * d.table.lanes;
+             to += 12 * d.table->lanes;
            }
          });
 }
@@ -65,7 +65,7 @@ void Batch<S>::frame_velocity(int frame, In<S> q, In<S> v, Out<S> velocity, Axes
                              });
   d.call("frame_velocity", {d.q(q), d.v("v", v)}, {d.other("velocity", velocity, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table.kinematics(d.tree, in[0], in[1], nullptr, w.m);
+           batch_kernels<S>().kinematics(d.base(), in[0], in[1], nullptr, w.m);
            motion_kernels<S>().velocity(w.m, at, axes, out[0]);
          });
 }
@@ -83,7 +83,7 @@ void Batch<S>::frame_acceleration(int frame, In<S> q, In<S> v, In<S> a, Out<S> a
                              });
   d.call("frame_acceleration", {d.q(q), d.v("v", v), d.v("a", a)}, {d.other("acceleration", acceleration, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table.kinematics(d.tree, in[0], in[1], in[2], w.m);
+           batch_kernels<S>().kinematics(d.base(), in[0], in[1], in[2], w.m);
            motion_kernels<S>().acceleration(w.m, at, axes, out[0]);
          });
 }
@@ -101,7 +101,7 @@ void Batch<S>::jacobian_dot_v(int frame, In<S> q, In<S> v, Out<S> acceleration, 
                              });
   d.call("jacobian_dot_v", {d.q(q), d.v("v", v)}, {d.other("acceleration", acceleration, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table.kinematics(d.tree, in[0], in[1], nullptr, w.m);
+           batch_kernels<S>().kinematics(d.base(), in[0], in[1], nullptr, w.m);
            motion_kernels<S>().acceleration(w.m, at, axes, out[0]);
          });
 }
@@ -119,8 +119,8 @@ void Batch<S>::jacobian(int frame, In<S> q, Out<S> matrix, Axes axes) {
                              });
   d.call("jacobian", {d.q(q)}, {d.columns_of("jacobian", matrix)},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table.kinematics(d.tree, in[0], nullptr, nullptr, w.m);
-           motion_kernels<S>().jacobian(d.tree, w.m, at, axes, out[0]);
+           batch_kernels<S>().kinematics(d.base(), in[0], nullptr, nullptr, w.m);
+           motion_kernels<S>().jacobian(d.base(), w.m, at, axes, out[0]);
          });
 }
 
@@ -128,7 +128,7 @@ void Batch<S>::jacobian(int frame, In<S> q, Out<S> matrix, Axes axes) {
 template <class S>
 void Batch<S>::energies(In<S> q, In<S> v, Out<S> kinetic, Out<S> potential) {
   Data& d = *data_;
-  const bool massless = !(d.model.mass() > 0);
+  const bool massless = !d.varied && !(d.model.mass() > 0);
   if (d.one_by_one(q))
     return d.call_one_by_one("energies", {d.q(q), d.v("v", v)},
                              {d.other("kinetic", kinetic, 1), d.other("potential", potential, 1)},
@@ -142,14 +142,14 @@ void Batch<S>::energies(In<S> q, In<S> v, Out<S> kinetic, Out<S> potential) {
   d.call("energies", {d.q(q), d.v("v", v)},
          {d.other("kinetic", kinetic, 1), d.other("potential", potential, 1)},
          [&](auto& w, const S* const* in, S* const* out) {
-           const Tree<S>& tree = d.tree;
-           d.table.kinematics(tree, in[0], in[1], nullptr, w.m);
-           d.table.energies(tree, w.m, out[0], out[1]);
-           if (massless) std::fill_n(out[1], d.table.lanes, S(0));
+           const Tree<S>& tree = w.tree;
+           d.table->kinematics(tree, in[0], in[1], nullptr, w.m);
+           d.table->energies(tree, w.m, out[0], out[1]);
+           if (massless) std::fill_n(out[1], d.table->lanes, S(0));
            for (int i = 0; tree.has_armature && i < tree.nv; ++i)
-             for (int s = 0; s < d.table.lanes; ++s) {
-               const S x = in[1][i * d.table.lanes + s];
-               out[0][s] += tree.armature[i] * x * x / 2;
+             for (int s = 0; s < d.table->lanes; ++s) {
+               const int at = i * d.table->lanes + s;
+               out[0][s] += tree.armature[d.varied ? at : i] * in[1][at] * in[1][at] / 2;
              }
          });
 }
@@ -165,12 +165,12 @@ void Batch<S>::center_of_mass(In<S> q, Out<S> center) {
                                const Totals<S> sums = k.totals();
                                std::copy_n(&sums.center_of_mass.x, 3, out[0].data());
                              });
-  d.call("center_of_mass", {d.q(q)}, {d.other("center", center, 3)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           d.table.kinematics(d.tree, in[0], nullptr, nullptr, w.m);
-           motion_kernels<S>().totals(d.tree, w.m, false, out[0], nullptr);
-           if (massless) std::fill_n(out[0], 3 * d.table.lanes, S(0));
-         });
+  d.call_with_model_inertias("center_of_mass", {d.q(q)}, {d.other("center", center, 3)},
+                             [&](auto& w, const S* const* in, S* const* out) {
+                               batch_kernels<S>().kinematics(d.base(), in[0], nullptr, nullptr, w.m);
+                               motion_kernels<S>().totals(d.base(), w.m, false, out[0], nullptr);
+                               if (massless) std::fill_n(out[0], 3 * d.table->lanes, S(0));
+                             });
 }
 template <class S>
 void Batch<S>::momentum(In<S> q, In<S> v, Out<S> momentum_of_all) {
@@ -183,40 +183,42 @@ void Batch<S>::momentum(In<S> q, In<S> v, Out<S> momentum_of_all) {
                                k.update(in[0], in[1]);
                                put(k.totals().momentum, out[0]);
                              });
-  d.call("momentum", {d.q(q), d.v("v", v)}, {d.other("momentum", momentum_of_all, 6)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           d.table.kinematics(d.tree, in[0], in[1], nullptr, w.m);
-           alignas(64) S center[3 * most_lanes];
-           motion_kernels<S>().totals(d.tree, w.m, true, center, out[0]);
-           if (massless) std::fill_n(out[0], 6 * d.table.lanes, S(0));
-         });
+  d.call_with_model_inertias("momentum", {d.q(q), d.v("v", v)}, {d.other("momentum", momentum_of_all, 6)},
+                             [&](auto& w, const S* const* in, S* const* out) {
+                               batch_kernels<S>().kinematics(d.base(), in[0], in[1], nullptr, w.m);
+                               alignas(64) S center[3 * most_lanes];
+                               motion_kernels<S>().totals(d.base(), w.m, true, center, out[0]);
+                               if (massless) std::fill_n(out[0], 6 * d.table->lanes, S(0));
+                             });
 }
 template <class S>
 void Batch<S>::centroidal_map(In<S> q, Out<S> map) {
   Data& d = *data_;
-  d.call("centroidal_map", {d.q(q)}, {d.columns_of("map", map)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           motion_kernels<S>().centroidal_map(d.tree, in[0], w.m, out[0]);
-         });
+  d.call_with_model_inertias("centroidal_map", {d.q(q)}, {d.columns_of("map", map)},
+                             [&](auto& w, const S* const* in, S* const* out) {
+                               motion_kernels<S>().centroidal_map(d.base(), in[0], w.m, out[0]);
+                             });
 }
 
 template <class S>
 void Batch<S>::coriolis(const char* function, bool rate, In<S> q, In<S> v, Out<S> matrix) {
   Data& d = *data_;
-  const std::size_t room = coriolis_room(d.tree.slots(), d.tree.nv), n = d.tree.nv, lanes = d.table.lanes;
+  const std::size_t room = coriolis_room(d.base().slots(), d.base().nv), n = d.base().nv,
+                    lanes = d.table->lanes;
   for (auto& w : d.workers)
     if (w.coriolis.size() < room) w.coriolis = AlignedArray<Pack<S, most_lanes>>(room);
-  d.call(function, {d.q(q), d.v("v", v)}, {d.matrix("matrix", matrix)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           S* const C = out[0];
-           motion_kernels<S>().coriolis_matrix(d.tree, in[0], in[1], w.m, numbers(w.coriolis), C);
-           for (std::size_t i = 0; rate && i < n; ++i)
-             for (std::size_t j = 0; j <= i; ++j)
-               for (std::size_t s = 0; s < lanes; ++s) {
-                 S &ij = C[(i * n + j) * lanes + s], &ji = C[(j * n + i) * lanes + s];
-                 ij = ji = ij + ji;
-               }
-         });
+  d.call_with_model_inertias(function, {d.q(q), d.v("v", v)}, {d.matrix("matrix", matrix)},
+                             [&](auto& w, const S* const* in, S* const* out) {
+                               S* const C = out[0];
+                               motion_kernels<S>().coriolis_matrix(d.base(), in[0], in[1], w.m,
+                                                                   numbers(w.coriolis), C);
+                               for (std::size_t i = 0; rate && i < n; ++i)
+                                 for (std::size_t j = 0; j <= i; ++j)
+                                   for (std::size_t s = 0; s < lanes; ++s) {
+                                     S &ij = C[(i * n + j) * lanes + s], &ji = C[(j * n + i) * lanes + s];
+                                     ij = ji = ij + ji;
+                                   }
+                             });
 }
 template <class S>
 void Batch<S>::coriolis_matrix(In<S> q, In<S> v, Out<S> C) {

@@ -1,6 +1,8 @@
 // Kinematics, sums over bodies, Coriolis matrix, external forces and adjoints of many states.
 #include <gtest/gtest.h>
 
+#include "articula/batch/diagonalized.hpp"
+#include "articula/batch/operational_space.hpp"
 #include "articula/dynamics/coriolis.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
 #include "articula/model/chain.hpp"
@@ -207,6 +209,29 @@ TEST(BatchKinematics, InFloat) {
   batch.inverse_dynamics(q, v, a, tau, w);
   exact.inverse_dynamics(s.q, s.v, s.a, t, s.wrenches);
   EXPECT_LT(relative_error(to_double(tau), t), 1e-4);
+}
+
+/// Poses do not depend on inertias; what does, and is compiled for the model's alone, is refused.
+TEST(BatchKinematics, WithVariedInertias) {
+  Rng rng(6);
+  const Model model(make_chain(3));
+  const ManyStates s(rng, model, 9);
+  Batch<> batch(model);
+  std::vector<double> before(12 * s.count), after(12 * s.count), M(9 * s.count), c(3 * s.count);
+  batch.pose(2, s.q, before);
+  const std::vector<double> rotors(s.v.size(), 0.1);
+  batch.vary({}, rotors);
+  batch.pose(2, s.q, after);
+  EXPECT_EQ(before, after);
+  EXPECT_THROW(batch.coriolis_matrix(s.q, s.v, M), ArgumentError);
+  EXPECT_THROW(batch.center_of_mass(s.q, c), ArgumentError);
+  EXPECT_THROW(batch.pose(2, std::span(s.q).first(3), std::span(after).first(12)), ArgumentError);
+  DiagonalizedBatch<> diagonal(batch);
+  OperationalSpaceBatch<> space(batch, std::vector{2});
+  EXPECT_THROW(diagonal.D(s.q, M), ArgumentError);
+  EXPECT_THROW(space.terms(s.q, s.v, {.omega = M}), ArgumentError);
+  batch.use_model_inertias();
+  EXPECT_NO_THROW(diagonal.D(s.q, M));
 }
 
 TEST(BatchKinematics, WrongArgumentsAreRefused) {

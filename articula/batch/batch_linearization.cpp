@@ -1,4 +1,5 @@
 #include "articula/batch/data.hpp"
+#include "articula/batch/tied.hpp"
 
 namespace articula {
 
@@ -7,7 +8,7 @@ using batching::numbers;
 template <class S>
 void Batch<S>::linearized_inverse(In<S> q, In<S> v, In<S> a, Out<S> dq, Out<S> dv, Out<S> da) {
   Data& d = *data_;
-  if (d.large() || d.one_by_one(q)) {
+  if (d.matrices_one_by_one(q)) {
     const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
     d.call_one_by_one(
         "linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},
@@ -21,7 +22,7 @@ void Batch<S>::linearized_inverse(In<S> q, In<S> v, In<S> a, Out<S> dq, Out<S> d
   d.call("linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},
          {d.matrix("dq", dq), d.matrix("dv", dv), d.matrix("da", da)},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table.linearized_inverse(d.tree, in[0], in[1], in[2], w.lin, out[0], out[1], out[2]);
+           d.table->linearized_inverse(w.tree, in[0], in[1], in[2], w.lin, out[0], out[1], out[2]);
          });
 }
 template <class S>
@@ -30,7 +31,7 @@ void Batch<S>::linearized_forward(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S>
   const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
   const std::initializer_list<typename Data::Output> to{d.other("dq", dq, square), d.other("dv", dv, square),
                                                         d.other("dtau", dtau, square)};
-  if (d.model.has_mimics() || d.large() || d.one_by_one(q)) {
+  if (d.matrices_one_by_one(q)) {
     d.call_one_by_one(
         "linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
         [&](int w, const auto* in, const auto* out) {
@@ -38,11 +39,12 @@ void Batch<S>::linearized_forward(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S>
         });
     return;
   }
+  if (d.model.has_mimics()) return batching::tied_linearized_forward(d, q, v, tau, dq, dv, dtau);
   d.prepare_linearization();
   d.call("linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table.linearized_forward(d.tree, in[0], in[1], in[2], w.lin, numbers(w.scratch[0]), out[0],
-                                      out[1], out[2], w.smallest);
+           d.table->linearized_forward(w.tree, in[0], in[1], in[2], w.lin, numbers(w.scratch[0]), out[0],
+                                       out[1], out[2], w.smallest);
          });
 }
 template <class S>
@@ -61,7 +63,7 @@ void Batch<S>::perturbed_inverse(In<S> q, In<S> v, In<S> a, In<S> dq, In<S> dv, 
   d.prepare_linearization();
   d.call("perturbed_inverse", from, {d.forces("dtau", dtau)},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table.perturbed_inverse(d.tree, in[0], in[1], in[2], in[3], in[4], in[5], w.lin, out[0]);
+           d.table->perturbed_inverse(w.tree, in[0], in[1], in[2], in[3], in[4], in[5], w.lin, out[0]);
          });
 }
 template <class S>
@@ -71,16 +73,17 @@ void Batch<S>::perturbed_forward(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> dv
                                                          d.v("dq", dq), d.v("dv", dv), d.v("dtau", dtau)};
   const std::initializer_list<typename Data::Output> to{
       d.other("da", da, static_cast<std::size_t>(d.model.nv()))};
-  if (d.model.has_mimics() || d.vectors_one_by_one(q)) {
+  if (d.vectors_one_by_one(q) || (d.model.has_mimics() && d.matrices_one_by_one(q))) {
     d.call_one_by_one("perturbed_forward", from, to, [&](int w, const auto* in, const auto* out) {
       d.one(d.workers[w].linearized).perturb(in[0], in[1], in[2], in[3], in[4], in[5], out[0], {});
     });
     return;
   }
+  if (d.model.has_mimics()) return batching::tied_perturbed_forward(d, q, v, tau, dq, dv, dtau, da);
   d.prepare_linearization();
   d.call("perturbed_forward", from, to, [&](auto& w, const S* const* in, S* const* out) {
-    d.table.perturbed_forward(d.tree, in[0], in[1], in[2], in[3], in[4], in[5], w.lin, numbers(w.scratch[0]),
-                              numbers(w.scratch[1]), out[0], w.smallest);
+    d.table->perturbed_forward(w.tree, in[0], in[1], in[2], in[3], in[4], in[5], w.lin, numbers(w.scratch[0]),
+                               numbers(w.scratch[1]), out[0], w.smallest);
   });
 }
 template <class S>
@@ -99,7 +102,7 @@ void Batch<S>::inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S>
   }
   d.prepare_linearization();
   d.call("inverse_gradient", from, to, [&](auto& w, const S* const* in, S* const* out) {
-    d.table.inverse_gradient(d.tree, in[0], in[1], in[2], in[3], w.lin, out[0], out[1], out[2]);
+    d.table->inverse_gradient(w.tree, in[0], in[1], in[2], in[3], w.lin, out[0], out[1], out[2]);
   });
 }
 template <class S>
@@ -119,8 +122,8 @@ void Batch<S>::forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<
   }
   d.prepare_linearization();
   d.call("forward_gradient", from, to, [&](auto& w, const S* const* in, S* const* out) {
-    d.table.forward_gradient(d.tree, in[0], in[1], in[2], in[3], w.lin, numbers(w.scratch[0]),
-                             numbers(w.scratch[1]), out[0], out[1], out[2], w.smallest);
+    d.table->forward_gradient(w.tree, in[0], in[1], in[2], in[3], w.lin, numbers(w.scratch[0]),
+                              numbers(w.scratch[1]), out[0], out[1], out[2], w.smallest);
   });
 }
 

@@ -9,11 +9,13 @@
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "articula/batch/batch.hpp"
 #include "articula/batch/kernels.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/simulation/manifold.hpp"
 
 namespace articula {
 
@@ -79,6 +81,29 @@ struct Worker {
   std::optional<LinearizedInverse<S>> linearized_inverse;
   std::optional<LinearizedForward<S>> linearized;
   std::optional<Kinematics<S>> kinematics;
+
+  /// What the kernels read: the model's, or, where inertias vary, with constants of the tile's states in
+  /// lanes.
+  Tree<S> tree;
+  AlignedArray<Lanes> constants, pitch, offset, outboard_mass;  // of the latter
+  AlignedArray<Lanes> q, v, tau, step;                          // of rollouts
+  std::size_t failed_step = 0;
+};
+
+/// Inertias of each state, in tiles of lanes (Batch::vary).
+template <class S>
+struct Varied {
+  std::size_t count = 0;
+  AlignedArray<S> inertias;  // constants from constant::mp on, of each body
+  AlignedArray<S> armature;  // of each full velocity
+  bool has_armature = false;
+};
+
+/// What does not change over a model's rollouts.
+template <class S>
+struct Rollouts {
+  Manifold manifold;
+  std::vector<S> damping;  // of the model's own velocities
 };
 
 /// (moment, force) of each body of one state.
@@ -110,19 +135,21 @@ struct Batch<S>::Data {
 
   Model model;
   BatchOptions options;
-  const BatchTable<S>& table;
-  const Tree<S>& tree;
-  std::optional<batching::Columns<S>> columns;  // made by the first linearization, like what goes with it
+  const BatchTable<S>* table;  // for the model's constants, or for those of each state
+  std::optional<batching::Varied<S>> varied;
+  std::vector<int> armature_of;                   // by full velocity: see Batch::vary
+  std::optional<batching::Columns<S>> columns;    // made by the first linearization, like what goes with it
+  std::optional<batching::Rollouts<S>> rollouts;  // made by the first
   std::vector<Worker> workers;
   std::vector<batching::Share> shares;  // one a worker
 
   Data(const Model& m, const BatchOptions& o)
       : model(m),
         options(o),
-        table((kernels<S>(), batch_kernels<S>())),
-        tree(model.tree<S>()),
+        table((kernels<S>(), &batch_kernels<S>())),
         workers(o.threads ? o.threads->count() : 1),
         shares(workers.size()) {
+    const Tree<S>& tree = base();
     const std::size_t nv = tree.nv, vector = std::max<std::size_t>(tree.nq, nv);
     // Large matrices go straight into the caller's rows, or through room for one.
     const std::size_t square = !large()                            ? nv * nv
@@ -130,6 +157,7 @@ struct Batch<S>::Data {
                                                                    : 0;
     const std::size_t matrix = std::max<std::size_t>(square, 12 + 6 * nv);
     for (Worker& w : workers) {
+      w.tree = tree;
       KernelMemory<Pack<S, most_lanes>> m;
       w.memory = kernel_arrays(
           tree,
@@ -145,11 +173,9 @@ struct Batch<S>::Data {
           w.full_out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
       }
     }
-    for (std::size_t i = 0; i < (model.has_mimics() ? workers.size() : 1); ++i) {
-      workers[i].inverse.emplace(model);
-      workers[i].forward.emplace(model);
-      if (i == 0) workers[i].kinematics.emplace(model);
-    }
+    workers[0].inverse.emplace(model);  // for few states
+    workers[0].forward.emplace(model);
+    workers[0].kinematics.emplace(model);
   }
 
   void prepare_linearization() {
@@ -157,13 +183,17 @@ struct Batch<S>::Data {
     columns.emplace(model);
     for (Worker& w : workers) {
       LinearizationMemory<Pack<S, most_lanes>> l;
-      w.linearization = linearization_arrays(tree, {.columns = true, .direct = true}, l);
+      w.linearization = linearization_arrays(base(), {.columns = true, .direct = true}, l);
       const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
       w.lin = columns->lin_;
       w.lin.k = w.m;
+      w.lin.mass = mass_outboard(w);
       w.lin.y = f(l.y), w.lin.columns = f(l.columns), w.lin.side = f(l.side), w.lin.own = f(l.own);
       w.lin.row = f(l.row), w.lin.direct = f(l.direct), w.lin.t = f(l.t), w.lin.result = f(l.result);
     }
+  }
+  const S* mass_outboard(Worker& w) const {
+    return varied ? batching::numbers(w.outboard_mass) : columns->lin_.mass;
   }
   /// A workspace for one state, made when it is first asked for.
   template <class W>
@@ -174,10 +204,14 @@ struct Batch<S>::Data {
   bool large() const { return model.nv() > batching::most_velocities_in_lanes; }
   /// Registers that are nearly empty cost three to five times the call for one state.
   bool few(In<S> q) const { return q.size() <= 2 * static_cast<std::size_t>(model.nq()); }
-  bool huge() const { return tree.bodies > batching::most_bodies_in_lanes; }
-  bool one_by_one(In<S> q) const { return few(q) || huge(); }
+  bool huge() const { return base().bodies > batching::most_bodies_in_lanes; }
+  /// Algorithms for one state know the model's inertias alone: others stay in lanes, at whatever cost.
+  bool one_by_one(In<S> q) const { return !varied && (few(q) || huge()); }
+  bool matrices_one_by_one(In<S> q) const { return !varied && (few(q) || large()); }
   /// Of linearizations: one state's workspace has room for matrices.
-  bool vectors_one_by_one(In<S> q) const { return few(q) && !huge(); }
+  bool vectors_one_by_one(In<S> q) const { return !varied && few(q) && !huge(); }
+  /// The model's own constants, also where inertias vary.
+  const Tree<S>& base() const { return model.tree<S>(); }
 
   std::size_t count_of(const char* function, std::span<const S> q) const {
     const std::size_t nq = model.nq();
@@ -218,32 +252,35 @@ struct Batch<S>::Data {
 
   void take(const Input& input, std::size_t count, std::size_t first, int used, S* lanes) const {
     if (options.layout == Layout::rows) {
-      table.gather(input.x.data() + first * input.n, static_cast<long>(input.n), used, lanes);
+      const long n = static_cast<long>(input.n);
+      table->gather(input.x.data() + first * input.n, n, n, used, lanes);
       return;
     }
-    table.gather_columns(input.x.data() + first, static_cast<long>(count), static_cast<long>(input.n), used,
-                         lanes);
+    table->gather_columns(input.x.data() + first, static_cast<long>(count), static_cast<long>(input.n), used,
+                          lanes);
   }
   void give(const Output& output, std::size_t count, std::size_t first, int used, const S* lanes) const {
     if (options.layout == Layout::rows) {
-      table.scatter(lanes, static_cast<long>(output.n), used, output.x.data() + first * output.n);
+      const long n = static_cast<long>(output.n);
+      table->scatter(lanes, n, n, used, output.x.data() + first * output.n);
       return;
     }
-    table.scatter_columns(lanes, static_cast<long>(count), static_cast<long>(output.n), used,
-                          output.x.data() + first);
+    table->scatter_columns(lanes, static_cast<long>(count), static_cast<long>(output.n), used,
+                           output.x.data() + first);
   }
 
   /// Mimic joints' own numbers, from those that they follow.
   void expand(Numbers kind, const S* own, S* full) const {
     const auto map = kind == Numbers::coordinates ? model.full_coordinates() : model.full_velocities();
     for (std::size_t i = 0; i < map.size(); ++i)
-      for (int s = 0; s < table.lanes; ++s)
-        full[i * table.lanes + s] = static_cast<S>(map[i].multiplier) * own[map[i].source * table.lanes + s] +
-                                    (kind == Numbers::coordinates ? static_cast<S>(map[i].offset) : 0);
+      for (int s = 0; s < table->lanes; ++s)
+        full[i * table->lanes + s] =
+            static_cast<S>(map[i].multiplier) * own[map[i].source * table->lanes + s] +
+            (kind == Numbers::coordinates ? static_cast<S>(map[i].offset) : 0);
   }
   void reduce(Numbers kind, const S* full, S* own) const {
     const auto map = model.full_velocities();
-    const std::size_t n = map.size(), nv = model.nv(), lanes = table.lanes;
+    const std::size_t n = map.size(), nv = model.nv(), lanes = table->lanes;
     const std::size_t rows = kind == Numbers::matrix ? nv : kind == Numbers::columns ? 6 : 1;
     std::fill_n(own, rows * nv * lanes, S(0));
     for (std::size_t i = 0; i < n; ++i) {
@@ -266,18 +303,20 @@ struct Batch<S>::Data {
     const auto room = [](auto& array, std::size_t n) {
       if (array.size() < n) array = AlignedArray<Pack<S, most_lanes>>(n);
     };
-    const std::size_t full = tree.nv;
+    const std::size_t full = base().nv;
     for (Worker& w : workers) {
       int i = 0;
       for (const Input& input : inputs) room(w.in[i++], input.n);
       i = 0;
       for (const Output& output : outputs) {
         room(w.out[i], output.n);
-        if (model.has_mimics() && output.kind == Numbers::matrix) room(w.full_out[i], full * full);
+        if (model.has_mimics() && output.kind != Numbers::other)
+          room(w.full_out[i], full * (output.kind == Numbers::matrix ? full : 6));
         ++i;
       }
     }
   }
+  void make_room(std::initializer_list<Output> outputs) { make_room({}, outputs); }
 
   void make_room_for_one(std::initializer_list<Input> inputs, std::initializer_list<Output> outputs) {
     const auto room = [](auto& array, std::size_t n) {
@@ -298,10 +337,11 @@ struct Batch<S>::Data {
     const std::size_t count = check(function, inputs, outputs);
     make_room(inputs, outputs);
     const bool mimics = model.has_mimics();
-    on_threads((count + table.lanes - 1) / table.lanes, [&](int index, std::size_t tile) {
+    on_threads((count + table->lanes - 1) / table->lanes, [&](int index, std::size_t tile) {
       Worker& w = workers[index];
-      const std::size_t first = tile * table.lanes;
-      const int used = static_cast<int>(std::min<std::size_t>(table.lanes, count - first));
+      const std::size_t first = tile * table->lanes;
+      const int used = static_cast<int>(std::min<std::size_t>(table->lanes, count - first));
+      load_inertias(w, tile);
       const S* in[batching::most_inputs] = {};
       S* out[batching::most_outputs] = {};
       int i = 0;
@@ -320,7 +360,7 @@ struct Batch<S>::Data {
                                                          : batching::numbers(w.out[i]);
         ++i;
       }
-      std::fill_n(w.smallest, table.lanes, S(1));
+      std::fill_n(w.smallest, table->lanes, S(1));
       f(w, in, out);
       for (int s = 0; s < used; ++s)
         if (!(w.smallest[s] > 0)) w.failed = std::min(w.failed, first + s);
@@ -331,17 +371,77 @@ struct Batch<S>::Data {
         for (int s = 0; s < used; ++s)
           if (!(w.smallest[s] > 0))
             for (std::size_t c = 0; c < output.n; ++c)
-              lanes[c * table.lanes + s] = std::numeric_limits<S>::quiet_NaN();
+              lanes[c * table->lanes + s] = std::numeric_limits<S>::quiet_NaN();
         give(output, count, first, used, lanes);
       }
     });
     report(function);
   }
 
+  /// From the model's constants to those of each state: each worker's tree gets lanes of them.
+  void use_varied() {
+    table = &varied_kernels<S>();
+    const Tree<S>& base = model.tree<S>();
+    const std::size_t lanes = table->lanes,
+                      slots = static_cast<std::size_t>(base.slots() + block - 1) / block * block;
+    const auto spread = [&](const S* from, std::size_t n, AlignedArray<Pack<S, most_lanes>>& to) {
+      if (to.size() < n) to = AlignedArray<Pack<S, most_lanes>>(n);
+      for (std::size_t i = 0; i < n; ++i) std::fill_n(batching::numbers(to) + i * lanes, lanes, from[i]);
+      return batching::numbers(to);
+    };
+    for (Worker& w : workers) {
+      w.tree.constants = spread(base.constants, slots * constant::count, w.constants);
+      w.tree.pitch = spread(base.pitch, slots, w.pitch);
+      w.tree.offset = spread(base.offset, slots, w.offset);
+      w.tree.has_armature = varied->has_armature;
+      if (w.outboard_mass.size() == 0) w.outboard_mass = AlignedArray<Pack<S, most_lanes>>(base.nv);
+      if (columns) w.lin.mass = mass_outboard(w);
+    }
+  }
+  /// The inertias of a tile's states, where they vary, to where the kernels read them.
+  void load_inertias(Worker& w, std::size_t tile) const {
+    if (!varied) return;
+    const Tree<S>& base = model.tree<S>();
+    const std::size_t lanes = table->lanes, nv = base.nv;
+    w.tree.armature = varied->armature.data() + tile * nv * lanes;
+    constexpr std::size_t each = constant::count - constant::mp;
+    const S* const inertias = varied->inertias.data() + tile * base.bodies * each * lanes;
+    table->spread_inertias(inertias, base.bodies, batching::numbers(w.constants));
+    if (!columns) return;
+    // The mass outboard of each joint, for each of its velocities, tip to base.
+    S* const mass = batching::numbers(w.outboard_mass);
+    std::fill_n(mass, nv * lanes, S(0));
+    for (int k = base.bodies; k >= 1; --k) {
+      const BodyIndex& b = base.index[k];
+      const S* const own = inertias + ((k - 1) * each + constant::m - constant::mp) * lanes;
+      S* const here = mass + b.v * lanes;
+      for (std::size_t s = 0; s < lanes; ++s) here[s] += own[s];
+      if (b.inboard != 0)
+        for (std::size_t s = 0; s < lanes; ++s) mass[base.index[b.inboard].v * lanes + s] += here[s];
+      const std::size_t end = k < base.bodies ? base.index[k + 1].v : base.nv;
+      for (std::size_t i = b.v + 1; i < end; ++i) std::copy_n(here, lanes, mass + i * lanes);
+    }
+  }
+
+  /// The same for algorithms that are compiled for the model's own inertias alone.
+  template <class F>
+  void call_with_model_inertias(const char* function, std::initializer_list<Input> inputs,
+                                std::initializer_list<Output> outputs, const F& f) {
+    refuse_varied(function);
+    call(function, inputs, outputs, f);
+  }
+  void refuse_varied(const char* function) const {
+    if (varied)
+      throw ArgumentError(fmt::format(
+          "{}: takes no varied inertias; use_model_inertias() goes back to the model's", function));
+  }
+
   /// The same one state at a time: f(worker, in, out), arrays of one state in the model's own coordinates.
+  /// `of_inertias`: whether results depend on them.
   template <class F>
   void call_one_by_one(const char* function, std::initializer_list<Input> inputs,
-                       std::initializer_list<Output> outputs, const F& f) {
+                       std::initializer_list<Output> outputs, const F& f, bool of_inertias = true) {
+    if (of_inertias) refuse_varied(function);
     const std::size_t count = check(function, inputs, outputs);
     if (options.layout == Layout::columns) make_room_for_one(inputs, outputs);
     const auto one_state = [&](int index, std::size_t state) {
@@ -391,6 +491,9 @@ struct Batch<S>::Data {
     };
     for (const Input& i : inputs) require(i.name, i.x.size(), i.n);
     for (const Output& o : outputs) require(o.name, o.x.size(), o.n);
+    if (varied && varied->count != count)
+      throw ArgumentError(
+          fmt::format("{}: {} states, but vary() was given inertias of {}", function, count, varied->count));
     return count;
   }
   /// After the last state: throws for the first that was singular.
@@ -408,6 +511,11 @@ struct Batch<S>::Data {
                     function, failed));
   }
 
+  /// The same argument as it is, mimic joints not filled in.
+  static Input own(Input x) {
+    x.kind = Numbers::other;
+    return x;
+  }
   Input q(In<S> x) const { return {"q", x, Numbers::coordinates, static_cast<std::size_t>(model.nq())}; }
   Input v(const char* name, In<S> x) const {
     return {name, x, Numbers::velocities, static_cast<std::size_t>(model.nv())};

@@ -23,7 +23,7 @@ DiagonalizedBatch<S>::DiagonalizedBatch(Batch<S>& batch) : batch_(&batch) {
   work_.resize(d.workers.size());
   for (std::size_t i = 0; i < work_.size(); ++i) {
     DiagonalMemory<Pack<S, most_lanes>> m;
-    work_[i].arrays = diagonal_arrays(d.tree, m);
+    work_[i].arrays = diagonal_arrays(d.base(), m);
     const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
     work_[i].m = {d.workers[i].m, f(m.P_plus), f(m.G),  f(m.V),         f(m.root),
                   f(m.inv_root),  f(m.D_dot),  f(m.xi), f(m.theta_dot), f(m.force)};
@@ -40,12 +40,12 @@ template <class F>
 void DiagonalizedBatch<S>::map(const char* function, In<S> q, const char* name, In<S> x, Out<S> y,
                                const F& f) {
   auto& d = *batch_->data_;
-  d.call(function, {d.q(q), d.v(name, x)}, {d.other("the result", y, d.model.nv())},
-         [&](auto& w, const S* const* in, S* const* out) {
-           const auto& m = work_[&w - d.workers.data()].m;
-           diagonal_batch_kernels<S>().factor(d.tree, in[0], m, w.smallest);
-           f(d.tree, m, batching::numbers(w.in[1]), out[0]);
-         });
+  d.call_with_model_inertias(function, {d.q(q), d.v(name, x)}, {d.other("the result", y, d.model.nv())},
+                             [&](auto& w, const S* const* in, S* const* out) {
+                               const auto& m = work_[&w - d.workers.data()].m;
+                               diagonal_batch_kernels<S>().factor(d.base(), in[0], m, w.smallest);
+                               f(d.base(), m, batching::numbers(w.in[1]), out[0]);
+                             });
 }
 
 template <class S>
@@ -133,13 +133,14 @@ template <class S>
 void DiagonalizedBatch<S>::coriolis(const char* function, bool normalized, In<S> q, In<S> x, Out<S> C,
                                     In<S> wrenches) {
   auto& d = *batch_->data_;
-  d.call(function, {d.q(q), d.v(normalized ? "nu" : "xi", x), d.wrenches(wrenches)},
-         {d.other("C", C, d.model.nv())}, [&](auto& w, const S* const* in, S* const* out) {
-           const auto& m = work_[&w - d.workers.data()].m;
-           diagonal_batch_kernels<S>().factor(d.tree, in[0], m, w.smallest);
-           coriolis_at(d.tree, m, normalized, in[1], wrenches.empty() ? nullptr : in[2], d.table.lanes,
-                       out[0]);
-         });
+  d.call_with_model_inertias(function, {d.q(q), d.v(normalized ? "nu" : "xi", x), d.wrenches(wrenches)},
+                             {d.other("C", C, d.model.nv())},
+                             [&](auto& w, const S* const* in, S* const* out) {
+                               const auto& m = work_[&w - d.workers.data()].m;
+                               diagonal_batch_kernels<S>().factor(d.base(), in[0], m, w.smallest);
+                               coriolis_at(d.base(), m, normalized, in[1], wrenches.empty() ? nullptr : in[2],
+                                           d.table->lanes, out[0]);
+                             });
 }
 template <class S>
 void DiagonalizedBatch<S>::coriolis_nu(In<S> q, In<S> nu, Out<S> C, In<S> wrenches) {
@@ -154,55 +155,56 @@ template <class S>
 void DiagonalizedBatch<S>::D(In<S> q, Out<S> matrix) {
   auto& d = *batch_->data_;
   const std::size_t nv = d.model.nv();
-  d.call("D", {d.q(q)}, {d.other("matrix", matrix, nv * nv)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           const auto& m = work_[&w - d.workers.data()].m;
-           diagonal_batch_kernels<S>().factor(d.tree, in[0], m, w.smallest);
-           block_diagonal(d.tree, m.k.D, d.table.lanes, out[0]);
-         });
+  d.call_with_model_inertias("D", {d.q(q)}, {d.other("matrix", matrix, nv * nv)},
+                             [&](auto& w, const S* const* in, S* const* out) {
+                               const auto& m = work_[&w - d.workers.data()].m;
+                               diagonal_batch_kernels<S>().factor(d.base(), in[0], m, w.smallest);
+                               block_diagonal(d.base(), m.k.D, d.table->lanes, out[0]);
+                             });
 }
 
 template <class S>
 void DiagonalizedBatch<S>::terms(In<S> q, In<S> v, In<S> tau, const Terms& t, In<S> wrenches) {
   auto& d = *batch_->data_;
-  const std::size_t nv = d.model.nv(), lanes = d.table.lanes;
+  const std::size_t nv = d.model.nv(), lanes = d.table->lanes;
   if (tau.empty() && !(t.epsilon.empty() && t.kappa.empty()))
     throw ArgumentError("terms: epsilon and kappa need tau, which is empty");
   auto forces = d.v("tau", tau);
   if (tau.empty()) forces.n = 0;
-  d.call("terms", {d.q(q), d.v("v", v), forces, d.wrenches(wrenches)},
-         {d.if_wanted("nu", t.nu, nv), d.if_wanted("xi", t.xi, nv), d.if_wanted("epsilon", t.epsilon, nv),
-          d.if_wanted("kappa", t.kappa, nv), d.if_wanted("coriolis_nu", t.coriolis_nu, nv),
-          d.if_wanted("coriolis_xi", t.coriolis_xi, nv), d.if_wanted("D", t.D, nv * nv),
-          d.if_wanted("D_dot", t.D_dot, nv * nv)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           const auto& m = work_[&w - d.workers.data()].m;
-           const auto& k = diagonal_batch_kernels<S>();
-           const S* const external = wrenches.empty() ? nullptr : in[3];
-           k.factor(d.tree, in[0], m, w.smallest);
-           if (!t.nu.empty()) {
-             k.rates_to_xi(d.tree, m, in[1], out[0]);
-             k.times_root_star(d.tree, m, out[0]);
-           }
-           if (!t.xi.empty()) k.rates_to_xi(d.tree, m, in[1], out[1]);
-           if (!t.epsilon.empty()) {
-             k.forces_to_kappa(d.tree, m, in[2], out[2]);
-             k.solve_root(d.tree, m, out[2]);
-           }
-           if (!t.kappa.empty()) k.forces_to_kappa(d.tree, m, in[2], out[3]);
-           if (!t.coriolis_nu.empty() || !t.coriolis_xi.empty() || !t.D_dot.empty()) {
-             S* const C = batching::numbers(w.scratch[0]);
-             k.rates_to_xi(d.tree, m, in[1], m.xi);
-             k.coriolis_of_xi(d.tree, in[1], m.xi, external, m, C);
-             if (!t.coriolis_xi.empty()) std::copy_n(C, nv * lanes, out[5]);
-             if (!t.coriolis_nu.empty()) {
-               std::copy_n(C, nv * lanes, out[4]);
-               k.coriolis_of_nu(d.tree, m.xi, m, out[4]);
-             }
-           }
-           if (!t.D.empty()) block_diagonal(d.tree, m.k.D, lanes, out[6]);
-           if (!t.D_dot.empty()) block_diagonal(d.tree, m.D_dot, lanes, out[7]);
-         });
+  d.call_with_model_inertias(
+      "terms", {d.q(q), d.v("v", v), forces, d.wrenches(wrenches)},
+      {d.if_wanted("nu", t.nu, nv), d.if_wanted("xi", t.xi, nv), d.if_wanted("epsilon", t.epsilon, nv),
+       d.if_wanted("kappa", t.kappa, nv), d.if_wanted("coriolis_nu", t.coriolis_nu, nv),
+       d.if_wanted("coriolis_xi", t.coriolis_xi, nv), d.if_wanted("D", t.D, nv * nv),
+       d.if_wanted("D_dot", t.D_dot, nv * nv)},
+      [&](auto& w, const S* const* in, S* const* out) {
+        const auto& m = work_[&w - d.workers.data()].m;
+        const auto& k = diagonal_batch_kernels<S>();
+        const S* const external = wrenches.empty() ? nullptr : in[3];
+        k.factor(d.base(), in[0], m, w.smallest);
+        if (!t.nu.empty()) {
+          k.rates_to_xi(d.base(), m, in[1], out[0]);
+          k.times_root_star(d.base(), m, out[0]);
+        }
+        if (!t.xi.empty()) k.rates_to_xi(d.base(), m, in[1], out[1]);
+        if (!t.epsilon.empty()) {
+          k.forces_to_kappa(d.base(), m, in[2], out[2]);
+          k.solve_root(d.base(), m, out[2]);
+        }
+        if (!t.kappa.empty()) k.forces_to_kappa(d.base(), m, in[2], out[3]);
+        if (!t.coriolis_nu.empty() || !t.coriolis_xi.empty() || !t.D_dot.empty()) {
+          S* const C = batching::numbers(w.scratch[0]);
+          k.rates_to_xi(d.base(), m, in[1], m.xi);
+          k.coriolis_of_xi(d.base(), in[1], m.xi, external, m, C);
+          if (!t.coriolis_xi.empty()) std::copy_n(C, nv * lanes, out[5]);
+          if (!t.coriolis_nu.empty()) {
+            std::copy_n(C, nv * lanes, out[4]);
+            k.coriolis_of_nu(d.base(), m.xi, m, out[4]);
+          }
+        }
+        if (!t.D.empty()) block_diagonal(d.base(), m.k.D, lanes, out[6]);
+        if (!t.D_dot.empty()) block_diagonal(d.base(), m.D_dot, lanes, out[7]);
+      });
 }
 
 template <class S>
@@ -210,11 +212,12 @@ void DiagonalizedBatch<S>::motion(const char* function, bool normalized, In<S> q
                                   Out<S> rate, In<S> wrenches) {
   auto& d = *batch_->data_;
   const auto kernel = normalized ? diagonal_batch_kernels<S>().nu_dot : diagonal_batch_kernels<S>().xi_dot;
-  d.call(function, {d.q(q), d.v(normalized ? "nu" : "xi", x), d.v("tau", tau), d.wrenches(wrenches)},
-         {d.other("rate", rate, d.model.nv())}, [&](auto& w, const S* const* in, S* const* out) {
-           kernel(d.tree, in[0], in[1], in[2], wrenches.empty() ? nullptr : in[3],
-                  work_[&w - d.workers.data()].m, out[0], w.smallest);
-         });
+  d.call_with_model_inertias(
+      function, {d.q(q), d.v(normalized ? "nu" : "xi", x), d.v("tau", tau), d.wrenches(wrenches)},
+      {d.other("rate", rate, d.model.nv())}, [&](auto& w, const S* const* in, S* const* out) {
+        kernel(d.base(), in[0], in[1], in[2], wrenches.empty() ? nullptr : in[3],
+               work_[&w - d.workers.data()].m, out[0], w.smallest);
+      });
 }
 template <class S>
 void DiagonalizedBatch<S>::nu_dot(In<S> q, In<S> nu, In<S> tau, Out<S> rate, In<S> wrenches) {
@@ -229,22 +232,23 @@ template <class S>
 void DiagonalizedBatch<S>::decoupled_rate_control(In<S> q, In<S> v, In<S> desired_nu, In<S> gains,
                                                   RateCompensation compensation, Out<S> tau) {
   auto& d = *batch_->data_;
-  const std::size_t n = static_cast<std::size_t>(d.model.nv()) * d.table.lanes;
-  d.call("decoupled_rate_control", {d.q(q), d.v("v", v), d.v("desired_nu", desired_nu), d.v("gains", gains)},
-         {d.other("tau", tau, d.model.nv())}, [&](auto& w, const S* const* in, S* const* out) {
-           const auto& m = work_[&w - d.workers.data()].m;
-           const auto& k = diagonal_batch_kernels<S>();
-           S *const nu = batching::numbers(w.scratch[0]), *const eps = batching::numbers(w.scratch[1]);
-           k.factor(d.tree, in[0], m, w.smallest);
-           k.rates_to_xi(d.tree, m, in[1], nu);
-           k.times_root_star(d.tree, m, nu);
-           std::fill_n(out[0], n, S(0));  // at rest
-           coriolis_at(d.tree, m, true, compensation == RateCompensation::all ? nu : out[0],
-                       static_cast<const S*>(nullptr), d.table.lanes, eps);
-           for (std::size_t i = 0; i < n; ++i) eps[i] += in[3][i] * (in[2][i] - nu[i]);
-           k.times_root(d.tree, m, eps);
-           k.kappa_to_forces(d.tree, m, eps, out[0]);
-         });
+  const std::size_t n = static_cast<std::size_t>(d.model.nv()) * d.table->lanes;
+  d.call_with_model_inertias(
+      "decoupled_rate_control", {d.q(q), d.v("v", v), d.v("desired_nu", desired_nu), d.v("gains", gains)},
+      {d.other("tau", tau, d.model.nv())}, [&](auto& w, const S* const* in, S* const* out) {
+        const auto& m = work_[&w - d.workers.data()].m;
+        const auto& k = diagonal_batch_kernels<S>();
+        S *const nu = batching::numbers(w.scratch[0]), *const eps = batching::numbers(w.scratch[1]);
+        k.factor(d.base(), in[0], m, w.smallest);
+        k.rates_to_xi(d.base(), m, in[1], nu);
+        k.times_root_star(d.base(), m, nu);
+        std::fill_n(out[0], n, S(0));  // at rest
+        coriolis_at(d.base(), m, true, compensation == RateCompensation::all ? nu : out[0],
+                    static_cast<const S*>(nullptr), d.table->lanes, eps);
+        for (std::size_t i = 0; i < n; ++i) eps[i] += in[3][i] * (in[2][i] - nu[i]);
+        k.times_root(d.base(), m, eps);
+        k.kappa_to_forces(d.base(), m, eps, out[0]);
+      });
 }
 
 template class DiagonalizedBatch<double>;

@@ -8,7 +8,8 @@ namespace articula {
 
 /// What DiagonalizedDynamics has for one state, for those of a batch: layout, threads and errors are the
 /// batch's, which must stay. Every call takes its configurations. Memory is made here; calls allocate
-/// nothing, but terms() the first time. Not for models with mimic joints (ArgumentError).
+/// nothing, but terms() the first time. Not for models with mimic joints (ArgumentError). Not while inertias
+/// vary (Batch::vary).
 template <class S = double>
 class DiagonalizedBatch {
  public:

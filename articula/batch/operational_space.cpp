@@ -50,14 +50,14 @@ OperationalSpaceBatch<S>::OperationalSpaceBatch(Batch<S>& batch, std::span<const
       continue;
     }
     TaskMemory<Pack<S, most_lanes>> m;
-    t.arrays = task_arrays(d.tree, *layout_, frames_, m);
+    t.arrays = task_arrays(d.base(), *layout_, frames_, m);
     t.rows = AlignedArray<Pack<S, most_lanes>>(3 * n * n + 6 * n);
     const auto f = [](auto* p) { return reinterpret_cast<S*>(const_cast<Pack<S, most_lanes>*>(p)); };
     t.m = {d.workers[i].m, m.frames, m.segments,  m.segment,   m.path, m.meeting, f(m.offset),
            f(m.zeros),     f(m.r),   f(m.P_root), f(m.e),      f(m.n), f(m.T),    f(m.Omega),
            f(m.a),         f(m.g),   f(m.to),     f(m.blocks), f(m.f)};
     // Constants are read with as many lanes as the instruction set has.
-    const std::size_t lanes = d.table.lanes;
+    const std::size_t lanes = d.table->lanes;
     S* const offset = f(m.offset);
     for (std::size_t c = 0; c < 3 * frames_.size(); ++c) {
       const double* const p = &frames_[c / 3].p.x;
@@ -81,9 +81,9 @@ template <class S>
 void OperationalSpaceBatch<S>::update(Work& t, S* smallest, const S* q, const S* v) {
   auto& d = *batch_->data_;
   const auto& k = task_batch_kernels<S>();
-  const std::size_t n = rows_, lanes = d.table.lanes;
-  k.update(d.tree, q, v, t.m, smallest);
-  k.terms(d.tree, v, t.m, t.omega, t.gravity, t.velocity, t.bias, t.coriolis);
+  const std::size_t n = rows_, lanes = d.table->lanes;
+  k.update(d.base(), q, v, t.m, smallest);
+  k.terms(d.base(), v, t.m, t.omega, t.gravity, t.velocity, t.bias, t.coriolis);
   if (!v)
     for (S* const x : {t.velocity, t.bias, t.coriolis}) std::fill_n(x, n * lanes, S(0));
   // A speed or configuration that is not finite shows in one of these.
@@ -99,7 +99,7 @@ void OperationalSpaceBatch<S>::update(Work& t, S* smallest, const S* q, const S*
 /// is taken as it is (see RankSolve::solve); other states go through RankSolve one by one.
 template <class S>
 void OperationalSpaceBatch<S>::invert(Work& t, S* rank) {
-  const std::size_t n = rows_, lanes = batch_->data_->table.lanes;
+  const std::size_t n = rows_, lanes = batch_->data_->table->lanes;
   task_batch_kernels<S>().invert(rows_, t.omega, t.scratch, t.lambda, t.pivots);
   for (std::size_t s = 0; s < lanes; ++s) {
     rank[s] = static_cast<S>(n);
@@ -122,49 +122,50 @@ void OperationalSpaceBatch<S>::terms(In<S> q, In<S> v, const Terms& r) {
   auto& d = *batch_->data_;
   if (d.model.has_mimics()) return one_by_one(q, v, r);
   const auto& k = task_batch_kernels<S>();
-  const std::size_t n = rows_, nv = d.model.nv(), lanes = d.table.lanes;
+  const std::size_t n = rows_, nv = d.model.nv(), lanes = d.table->lanes;
   auto rates = d.v("v", v);
   if (v.empty()) rates.n = 0;
-  d.call("operational_space", {d.q(q), rates},
-         {d.if_wanted("omega", r.omega, n * n), d.if_wanted("lambda", r.lambda, n * n),
-          d.if_wanted("coriolis", r.coriolis, n), d.if_wanted("gravity", r.gravity, n),
-          d.if_wanted("velocity", r.velocity, n), d.if_wanted("bias_acceleration", r.bias_acceleration, n),
-          d.if_wanted("free_acceleration", r.free_acceleration, n),
-          d.if_wanted("jacobian_bar", r.jacobian_bar, nv * n), d.if_wanted("rank", r.rank, 1)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           Work& t = work_[&w - d.workers.data()];
-           update(t, w.smallest, in[0], v.empty() ? nullptr : in[1]);
-           const auto copy = [&](const Out<S>& wanted, const S* from, std::size_t count, S* to) {
-             if (!wanted.empty()) std::copy_n(from, count * lanes, to);
-           };
-           copy(r.omega, t.omega, n * n, out[0]);
-           copy(r.velocity, t.velocity, n, out[4]);
-           copy(r.bias_acceleration, t.bias, n, out[5]);
-           for (std::size_t i = 0; !r.free_acceleration.empty() && i < n * lanes; ++i)
-             out[6][i] = -t.coriolis[i] - t.gravity[i];
-           if (r.lambda.empty() && r.coriolis.empty() && r.gravity.empty() && r.jacobian_bar.empty() &&
-               r.rank.empty())
-             return;
-           alignas(64) S rank[most_lanes];
-           invert(t, rank);
-           copy(r.rank, rank, 1, out[8]);
-           copy(r.lambda, t.lambda, n * n, out[1]);
-           if (!r.coriolis.empty()) k.times(rows_, t.lambda, t.coriolis, out[2]);
-           if (!r.gravity.empty()) k.times(rows_, t.lambda, t.gravity, out[3]);
-           for (std::size_t i = 0; !r.jacobian_bar.empty() && i < n; ++i) {
-             S* const column = batching::numbers(w.scratch[0]);
-             k.rates(d.tree, t.m, t.lambda + i * n * lanes, column);
-             for (std::size_t j = 0; j < nv; ++j)
-               std::copy_n(column + j * lanes, lanes, out[7] + (j * n + i) * lanes);
-           }
-         });
+  d.call_with_model_inertias(
+      "operational_space", {d.q(q), rates},
+      {d.if_wanted("omega", r.omega, n * n), d.if_wanted("lambda", r.lambda, n * n),
+       d.if_wanted("coriolis", r.coriolis, n), d.if_wanted("gravity", r.gravity, n),
+       d.if_wanted("velocity", r.velocity, n), d.if_wanted("bias_acceleration", r.bias_acceleration, n),
+       d.if_wanted("free_acceleration", r.free_acceleration, n),
+       d.if_wanted("jacobian_bar", r.jacobian_bar, nv * n), d.if_wanted("rank", r.rank, 1)},
+      [&](auto& w, const S* const* in, S* const* out) {
+        Work& t = work_[&w - d.workers.data()];
+        update(t, w.smallest, in[0], v.empty() ? nullptr : in[1]);
+        const auto copy = [&](const Out<S>& wanted, const S* from, std::size_t count, S* to) {
+          if (!wanted.empty()) std::copy_n(from, count * lanes, to);
+        };
+        copy(r.omega, t.omega, n * n, out[0]);
+        copy(r.velocity, t.velocity, n, out[4]);
+        copy(r.bias_acceleration, t.bias, n, out[5]);
+        for (std::size_t i = 0; !r.free_acceleration.empty() && i < n * lanes; ++i)
+          out[6][i] = -t.coriolis[i] - t.gravity[i];
+        if (r.lambda.empty() && r.coriolis.empty() && r.gravity.empty() && r.jacobian_bar.empty() &&
+            r.rank.empty())
+          return;
+        alignas(64) S rank[most_lanes];
+        invert(t, rank);
+        copy(r.rank, rank, 1, out[8]);
+        copy(r.lambda, t.lambda, n * n, out[1]);
+        if (!r.coriolis.empty()) k.times(rows_, t.lambda, t.coriolis, out[2]);
+        if (!r.gravity.empty()) k.times(rows_, t.lambda, t.gravity, out[3]);
+        for (std::size_t i = 0; !r.jacobian_bar.empty() && i < n; ++i) {
+          S* const column = batching::numbers(w.scratch[0]);
+          k.rates(d.base(), t.m, t.lambda + i * n * lanes, column);
+          for (std::size_t j = 0; j < nv; ++j)
+            std::copy_n(column + j * lanes, lanes, out[7] + (j * n + i) * lanes);
+        }
+      });
 }
 
 template <class S>
 void OperationalSpaceBatch<S>::motion_force(In<S> q, In<S> v, In<S> u, Out<S> F, Out<S> tau) {
   auto& d = *batch_->data_;
   const auto& k = task_batch_kernels<S>();
-  const std::size_t n = rows_, nv = d.model.nv(), lanes = d.table.lanes;
+  const std::size_t n = rows_, nv = d.model.nv(), lanes = d.table->lanes;
   auto rates = d.v("v", v);
   if (v.empty()) rates.n = 0;
   const std::initializer_list<typename Batch<S>::Data::Input> from{
@@ -186,7 +187,7 @@ void OperationalSpaceBatch<S>::motion_force(In<S> q, In<S> v, In<S> u, Out<S> F,
     });
     return;
   }
-  d.call("motion_force", from, to, [&](auto& w, const S* const* in, S* const* out) {
+  d.call_with_model_inertias("motion_force", from, to, [&](auto& w, const S* const* in, S* const* out) {
     Work& t = work_[&w - d.workers.data()];
     alignas(64) S rank[most_lanes];
     update(t, w.smallest, in[0], v.empty() ? nullptr : in[1]);
@@ -194,7 +195,7 @@ void OperationalSpaceBatch<S>::motion_force(In<S> q, In<S> v, In<S> u, Out<S> F,
     for (std::size_t i = 0; i < n * lanes; ++i) t.x[i] = in[2][i] + t.coriolis[i] + t.gravity[i];
     k.times(rows_, t.lambda, t.x, t.y);
     if (!F.empty()) std::copy_n(t.y, n * lanes, out[0]);
-    if (!tau.empty()) k.forces(d.tree, t.m, t.y, out[1]);
+    if (!tau.empty()) k.forces(d.base(), t.m, t.y, out[1]);
   });
 }
 

@@ -12,7 +12,7 @@ namespace articula {
 /// as for one state: they are no error. In float, eigenvalues up to 1e-6 of the largest count as zero. Memory
 /// is made here; the first call of each kind makes room for its results. Models with mimic joints go state by
 /// state. Other tasks (rows of frames, other axes), null spaces and priorities: Batch::for_each_state with a
-/// TaskSpace or TaskController for each worker.
+/// TaskSpace or TaskController for each worker. Not while inertias vary (Batch::vary).
 template <class S = double>
 class OperationalSpaceBatch {
  public:

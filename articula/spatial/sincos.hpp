@@ -13,10 +13,11 @@ namespace articula {
 ARTICULA_INLINE SinCos<double> sincos(double x) { return {__builtin_sin(x), __builtin_cos(x)}; }
 ARTICULA_INLINE SinCos<float> sincos(float x) { return {__builtin_sinf(x), __builtin_cosf(x)}; }
 
-template <int N>
-ARTICULA_INLINE SinCos<Pack<double, N>> sincos(const Pack<double, N>& angle) {
-  using V = typename Pack<double, N>::Lanes;
-  using I = typename Pack<double, N>::Mask;
+template <int N, Constants C>
+ARTICULA_INLINE SinCos<Pack<double, N, C>> sincos(const Pack<double, N, C>& angle) {
+  using P = Pack<double, N, C>;
+  using V = typename P::Lanes;
+  using I = typename P::Mask;
   const V x = angle.x;
   const V shifter = (V{} + 0x1.8p52);
   const V quadrant = x * 6.36619772367581382433e-01 + shifter;
@@ -47,8 +48,7 @@ ARTICULA_INLINE SinCos<Pack<double, N>> sincos(const Pack<double, N>& angle) {
   const I odd = -(q & 1);   // all ones where sine and cosine change places
   const I sign_s = (q & 2) << 62, sign_c = ((q + 1) & 2) << 62;
   const I is = (I)s, ic = (I)c;
-  SinCos<Pack<double, N>> result{Pack<double, N>((V)(((is & ~odd) | (ic & odd)) ^ sign_s)),
-                                 Pack<double, N>((V)(((ic & ~odd) | (is & odd)) ^ sign_c))};
+  SinCos<P> result{P((V)(((is & ~odd) | (ic & odd)) ^ sign_s)), P((V)(((ic & ~odd) | (is & odd)) ^ sign_c))};
   const I small = (x < 1.6e6) & (x > -1.6e6);
   if (__builtin_expect(!all<N>(small), 0)) {
     for (int i = 0; i < N; ++i) {
@@ -61,13 +61,13 @@ ARTICULA_INLINE SinCos<Pack<double, N>> sincos(const Pack<double, N>& angle) {
 }
 
 /// Through double: the reduction is then exact enough for any float angle below 1.6e6.
-template <int N>
-ARTICULA_INLINE SinCos<Pack<float, N>> sincos(const Pack<float, N>& angle) {
+template <int N, Constants C>
+ARTICULA_INLINE SinCos<Pack<float, N, C>> sincos(const Pack<float, N, C>& angle) {
   using D = Pack<double, N>;
-  using F = typename Pack<float, N>::Lanes;
+  using P = Pack<float, N, C>;
+  using F = typename P::Lanes;
   const auto t = sincos(D(__builtin_convertvector(angle.x, typename D::Lanes)));
-  return {Pack<float, N>(__builtin_convertvector(t.sin.x, F)),
-          Pack<float, N>(__builtin_convertvector(t.cos.x, F))};
+  return {P(__builtin_convertvector(t.sin.x, F)), P(__builtin_convertvector(t.cos.x, F))};
 }
 
 }  // namespace articula
