@@ -15,6 +15,7 @@
 #include "articula/linearization/second_order.hpp"
 #include "articula/model/chain.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/simulation/linearized_step.hpp"
 #include "bench/log_plot.hpp"
 #include "bench/measure.hpp"
 
@@ -56,9 +57,18 @@ void measure(const std::string& name, const Model& model, nlohmann::json& result
       {"twice_perturbed_forward",
        nanoseconds([&] { twice_perturbed_forward(second, q, v, tau, one, other, x); })},
   };
-  for (const auto& [algorithm, ns] : rows) {
+  const auto put = [&](const std::string& algorithm, double ns) {
     results.push_back({{"algorithm", algorithm}, {"model", name}, {"nv", nv}, {"ns", ns}});
     if (!json) fmt::print("{:<14} nv {:>4}  {:<32} {:>10.0f} ns\n", name, nv, algorithm, ns);
+  };
+  for (const auto& [algorithm, ns] : rows) put(algorithm, ns);
+  if (name.starts_with("chain:")) return;
+  std::vector<double> step_A(4 * nv * nv), step_B(2 * nv * nv), q_next(q);
+  for (const Integrator integrator : {Integrator::euler, Integrator::symplectic_euler, Integrator::rk4,
+                                      Integrator::midpoint, Integrator::variational}) {
+    LinearizedStep step(model, integrator);
+    put(fmt::format("LinearizedStep {}", name_of(integrator)),
+        nanoseconds([&] { step.compute(q, v, tau, 1e-3, step_A, step_B, q_next, x); }));
   }
 }
 

@@ -7,11 +7,47 @@
 #include "articula/dynamics/mass_matrix_text.hpp"
 #include "articula/linearization/linearized_forward_text.hpp"
 
+#if defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
+
 namespace articula::ARTICULA_ISA {
+
+/// The first `count` lanes alone, 1 to all of them; nothing is read or written behind them.
+template <class T>
+ARTICULA_INLINE Pack<T, lanes> load_first(const T* p, int count) {
+  using P = Pack<T, lanes>;
+  if (count == lanes) return P::load(p);
+#if defined(__AVX512VL__)
+  const auto mask = static_cast<unsigned char>((1 << count) - 1);
+  if constexpr (sizeof(T) == 8)
+    return P(typename P::Lanes(_mm512_maskz_loadu_pd(mask, p)));
+  else
+    return P(typename P::Lanes(_mm256_maskz_loadu_ps(mask, p)));
+#else
+  T some[lanes] = {};
+  for (int i = 0; i < count; ++i) some[i] = p[i];
+  return P::load(some);
+#endif
+}
+template <class T>
+ARTICULA_INLINE void store_first(const Pack<T, lanes>& x, T* p, int count) {
+  if (count == lanes) return x.store(p);
+#if defined(__AVX512VL__)
+  const auto mask = static_cast<unsigned char>((1 << count) - 1);
+  if constexpr (sizeof(T) == 8)
+    _mm512_mask_storeu_pd(p, mask, __m512d(x.x));
+  else
+    _mm256_mask_storeu_ps(p, mask, __m256(x.x));
+#else
+  for (int i = 0; i < count; ++i) p[i] = x[i];
+#endif
+}
 
 template <class T, Constants constants>
 struct Batched {
   using P = Pack<T, lanes, constants>;
+  using Row = Pack<T, lanes>;
 
   ARTICULA_INLINE static const P* in(const T* x) { return reinterpret_cast<const P*>(x); }
   ARTICULA_INLINE static P* out(T* x) { return reinterpret_cast<P*>(x); }
@@ -46,46 +82,40 @@ struct Batched {
     return w;
   }
 
-  static void gather(const T* states, long stride, long n, int used, T* to) {
-    const T* row[lanes];
-    for (int s = 0; s < lanes; ++s) row[s] = states + (s < used ? s : used - 1) * stride;
-    long i = 0;
-    for (; i + lanes <= n; i += lanes) {
-      Pack<T, lanes> square[lanes];
-      for (int s = 0; s < lanes; ++s) square[s] = Pack<T, lanes>::load(row[s] + i);
+  /// Squares of lanes x lanes, turned over.
+  static void gather(const T* states, long n, long stride, int used, T* to) {
+    for (long i = 0; i < n; i += lanes) {
+      const int count = n - i < lanes ? int(n - i) : lanes;
+      Row square[lanes];
+#pragma GCC unroll 8
+      for (int s = 0; s < lanes; ++s)
+        square[s] = load_first(states + (s < used ? s : used - 1) * stride + i, count);
       transpose(square);
-      for (int s = 0; s < lanes; ++s) square[s].store(to + (i + s) * lanes);
+#pragma GCC unroll 8
+      for (int c = 0; c < lanes; ++c)
+        if (c < count) square[c].store(to + (i + c) * lanes);
     }
-    for (; i < n; ++i)
-      for (int s = 0; s < lanes; ++s) to[i * lanes + s] = row[s][i];
   }
-  static void scatter(const T* from, long stride, long n, int used, T* states) {
-    long i = 0;
-    for (; i + lanes <= n; i += lanes) {
-      Pack<T, lanes> square[lanes];
-      for (int s = 0; s < lanes; ++s) square[s] = Pack<T, lanes>::load(from + (i + s) * lanes);
+  static void scatter(const T* from, long n, long stride, int used, T* states) {
+    for (long i = 0; i < n; i += lanes) {
+      const int count = n - i < lanes ? int(n - i) : lanes;
+      Row square[lanes];
+#pragma GCC unroll 8
+      for (int c = 0; c < lanes; ++c) square[c] = Row::load(from + (i + (c < count ? c : 0)) * lanes);
       transpose(square);
-      for (int s = 0; s < used; ++s) square[s].store(states + s * stride + i);
+#pragma GCC unroll 8
+      for (int s = 0; s < lanes; ++s)
+        if (s < used) store_first(square[s], states + s * stride + i, count);
     }
-    for (; i < n; ++i)
-      for (int s = 0; s < used; ++s) states[s * stride + i] = from[i * lanes + s];
   }
-
-  static void gather_columns(const T* first, long distance, long n, int used, T* to) {
-    if (used == lanes) {
-      for (long i = 0; i < n; ++i) Pack<T, lanes>::load(first + i * distance).store(to + i * lanes);
-      return;
+  static void gather_columns(const T* states, long n, long stride, int used, T* to) {
+    for (long i = 0; i < n; ++i) {
+      load_first(states + i * stride, used).store(to + i * lanes);
+      for (int s = used; s < lanes; ++s) to[i * lanes + s] = states[i * stride + used - 1];
     }
-    for (long i = 0; i < n; ++i)
-      for (int s = 0; s < lanes; ++s) to[i * lanes + s] = first[i * distance + (s < used ? s : used - 1)];
   }
-  static void scatter_columns(const T* from, long distance, long n, int used, T* first) {
-    if (used == lanes) {
-      for (long i = 0; i < n; ++i) Pack<T, lanes>::load(from + i * lanes).store(first + i * distance);
-      return;
-    }
-    for (long i = 0; i < n; ++i)
-      for (int s = 0; s < used; ++s) first[i * distance + s] = from[i * lanes + s];
+  static void scatter_columns(const T* from, long n, long stride, int used, T* states) {
+    for (long i = 0; i < n; ++i) store_first(Row::load(from + i * lanes), states + i * stride, used);
   }
 
   static void inverse(const Tree<T>& tree, const T* q, const T* v, const T* a, const T* wrenches,
@@ -161,6 +191,8 @@ template <class T, Constants constants>
 constexpr BatchTable<T> batch_table{lanes,
                                     Batched<T, constants>::gather,
                                     Batched<T, constants>::scatter,
+                                    Batched<T, constants>::gather_columns,
+                                    Batched<T, constants>::scatter_columns,
                                     Batched<T, constants>::inverse,
                                     Batched<T, constants>::forward,
                                     Batched<T, constants>::matrix,
@@ -173,8 +205,6 @@ constexpr BatchTable<T> batch_table{lanes,
                                     Batched<T, constants>::perturb_forward,
                                     Batched<T, constants>::gradient_inverse,
                                     Batched<T, constants>::gradient_forward,
-                                    Batched<T, constants>::gather_columns,
-                                    Batched<T, constants>::scatter_columns,
                                     Batched<T, constants>::spread_inertias};
 
 #ifdef ARTICULA_VARIED_KERNELS

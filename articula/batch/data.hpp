@@ -256,7 +256,7 @@ struct Batch<S>::Data {
       table->gather(input.x.data() + first * input.n, n, n, used, lanes);
       return;
     }
-    table->gather_columns(input.x.data() + first, static_cast<long>(count), static_cast<long>(input.n), used,
+    table->gather_columns(input.x.data() + first, static_cast<long>(input.n), static_cast<long>(count), used,
                           lanes);
   }
   void give(const Output& output, std::size_t count, std::size_t first, int used, const S* lanes) const {
@@ -265,7 +265,7 @@ struct Batch<S>::Data {
       table->scatter(lanes, n, n, used, output.x.data() + first * output.n);
       return;
     }
-    table->scatter_columns(lanes, static_cast<long>(count), static_cast<long>(output.n), used,
+    table->scatter_columns(lanes, static_cast<long>(output.n), static_cast<long>(count), used,
                            output.x.data() + first);
   }
 

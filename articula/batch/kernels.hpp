@@ -13,10 +13,13 @@ inline constexpr int most_lanes = 8;
 template <class T>
 struct BatchTable {
   int lanes;
-  /// Between numbers state by state (n each, `stride` apart, `used` states) and lanes. Lanes beyond get the
-  /// last state.
-  void (*gather)(const T* states, long stride, long n, int used, T* lanes);
-  void (*scatter)(const T* lanes, long stride, long n, int used, T* states);
+  /// Between numbers state by state (n each, `stride` from one state to the next, `used` states) and lanes.
+  /// Lanes beyond get the last state.
+  void (*gather)(const T* states, long n, long stride, int used, T* lanes);
+  void (*scatter)(const T* lanes, long n, long stride, int used, T* states);
+  /// The same with numbers of one kind together, `stride` from one kind to the next.
+  void (*gather_columns)(const T* states, long n, long stride, int used, T* lanes);
+  void (*scatter_columns)(const T* lanes, long n, long stride, int used, T* states);
   using M = KernelMemory<T>;
   using L = LinearizationMemory<T>;
   using Model = Tree<T>;
@@ -40,9 +43,6 @@ struct BatchTable {
                            T* by_q, T* by_v, T* by_a);
   void (*forward_gradient)(const Model&, const T* q, const T* v, const T* tau, const T* weights, const L&,
                            T* a, T* scratch, T* by_q, T* by_v, T* by_tau, T* smallest);
-  /// gather and scatter for numbers that lie `distance` apart, those of neighbouring states side by side.
-  void (*gather_columns)(const T* first, long distance, long n, int used, T* lanes);
-  void (*scatter_columns)(const T* lanes, long distance, long n, int used, T* first);
   /// Constants from constant::mp on, body by body, to where a tree of lanes has them.
   void (*spread_inertias)(const T* inertias, int bodies, T* constants);
 };

@@ -70,24 +70,25 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
   /// The numbers of one time: n of a trajectory's `all`, beginning at `from`.
   const auto take = [&](std::span<const S> x, std::size_t all, std::size_t from, std::size_t n,
                         std::size_t first, int used, S* to) {
-    if (rows) {
-      d.table->gather(x.data() + first * all + from, static_cast<long>(all), static_cast<long>(n), used, to);
-      return;
-    }
-    for (std::size_t i = 0; i < n; ++i)
-      for (int s = 0; s < lanes; ++s)
-        to[i * lanes + s] = x[(from + i) * count + first + std::min(s, used - 1)];
+    if (rows)
+      d.table->gather(x.data() + first * all + from, static_cast<long>(n), static_cast<long>(all), used, to);
+    else
+      d.table->gather_columns(x.data() + from * count + first, static_cast<long>(n), static_cast<long>(count),
+                              used, to);
   };
   const auto give = [&](std::span<S> x, std::size_t all, std::size_t from, std::size_t n, std::size_t first,
                         int used, const bool* stopped, const S* lanes_of) {
     if (x.empty()) return;
     if (rows)
-      d.table->scatter(lanes_of, static_cast<long>(all), static_cast<long>(n), used,
+      d.table->scatter(lanes_of, static_cast<long>(n), static_cast<long>(all), used,
                        x.data() + first * all + from);
+    else
+      d.table->scatter_columns(lanes_of, static_cast<long>(n), static_cast<long>(count), used,
+                               x.data() + from * count + first);
     for (int s = 0; s < used; ++s)
-      for (std::size_t i = 0; (!rows || stopped[s]) && i < n; ++i)
+      for (std::size_t i = 0; stopped[s] && i < n; ++i)
         x[rows ? (first + s) * all + from + i : (from + i) * count + first + s] =
-            stopped[s] ? std::numeric_limits<S>::quiet_NaN() : lanes_of[i * lanes + s];
+            std::numeric_limits<S>::quiet_NaN();
   };
 
   struct Motion {
