@@ -1,6 +1,7 @@
 // Compiled once for each instruction set (CMakeLists.txt), like dynamics/dynamics_kernels.cpp; and once more,
 // by varied_kernels.cpp, for states whose masses differ.
 #include "articula/batch/kernels.hpp"
+#include "articula/batch/lanes.hpp"
 #include "articula/dynamics/inverse_dynamics_text.hpp"
 #include "articula/dynamics/kinematics_text.hpp"
 #include "articula/dynamics/mass_matrix_text.hpp"
@@ -11,9 +12,6 @@
 #endif
 
 namespace articula::ARTICULA_ISA {
-
-/// Lanes: a register of doubles. As many floats: they take half the room and as many instructions.
-inline constexpr int lanes = native_bytes / 8;
 
 /// The first `count` lanes alone, 1 to all of them; nothing is read or written behind them.
 template <class T>
@@ -174,6 +172,19 @@ struct Batched {
       for (int i = 0; i < count; ++i) c[block * (constant::mp + i)] = in(from)[i];
     }
   }
+  /// w . da = (M^-1 w) . (dtau - what dq and dv need): a solve, then the adjoint of the inverse dynamics.
+  static void gradient_forward(const Tree<T>& tree, const T* q, const T* v, const T* tau, const T* weights,
+                               const LinearizationMemory<T>& m, T* a, T* scratch, T* by_q, T* by_v, T* by_tau,
+                               T* smallest) {
+    factored_forward<P>(in(tree), in(q), in(v), in(tau), nullptr, in(m), out(a)).store(smallest);
+    solve_mass_matrix<P>(in(tree), in(m.k), in(weights), out(by_tau));
+    inverse_adjoint<P>(in(tree), in(q), in(v), in(a), in(by_tau), true, {}, in(m), out(by_q), out(by_v),
+                       out(scratch));
+    for (int i = 0; i < tree.nv; ++i) {
+      out(by_q)[i] = -out(by_q)[i];
+      out(by_v)[i] = -out(by_v)[i];
+    }
+  }
 };
 
 template <class T, Constants constants>
@@ -193,6 +204,7 @@ constexpr BatchTable<T> batch_table{lanes,
                                     Batched<T, constants>::perturb_inverse,
                                     Batched<T, constants>::perturb_forward,
                                     Batched<T, constants>::gradient_inverse,
+                                    Batched<T, constants>::gradient_forward,
                                     Batched<T, constants>::spread_inertias};
 
 #ifdef ARTICULA_VARIED_KERNELS

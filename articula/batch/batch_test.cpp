@@ -137,9 +137,9 @@ TEST(Batch, OneSingularStateDoesNotStopTheOthers) {
   }
   for (std::size_t i = 0; i < 20; ++i)
     for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(std::isnan(a[3 * i + j]), i == 13) << i;
-  EXPECT_EQ(std::vector<double>(a.begin(), a.begin() + 3), [&] {
-    std::vector<double> first(3);
-    batch.forward_dynamics(std::span(s.q).first(3), std::span(s.v).first(3), std::span(s.tau).first(3),
+  EXPECT_EQ(std::vector<double>(a.begin(), a.begin() + 9), [&] {
+    std::vector<double> first(9);
+    batch.forward_dynamics(std::span(s.q).first(9), std::span(s.v).first(9), std::span(s.tau).first(9),
                            first);
     return first;
   }());

@@ -41,6 +41,8 @@ struct BatchTable {
                             const T* dtau, const L&, T* a, T* right, T* da, T* smallest);
   void (*inverse_gradient)(const Model&, const T* q, const T* v, const T* a, const T* weights, const L&,
                            T* by_q, T* by_v, T* by_a);
+  void (*forward_gradient)(const Model&, const T* q, const T* v, const T* tau, const T* weights, const L&,
+                           T* a, T* scratch, T* by_q, T* by_v, T* by_tau, T* smallest);
   /// Constants from constant::mp on, body by body, to where a tree of lanes has them.
   void (*spread_inertias)(const T* inertias, int bodies, T* constants);
 };

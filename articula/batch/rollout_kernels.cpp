@@ -10,7 +10,7 @@ namespace articula::ARTICULA_ISA {
 
 template <class T>
 struct RolloutKernels {
-  static constexpr int lanes = native_bytes / 8;  // as in batch_kernels.cpp
+  static constexpr int lanes = native_bytes / 8;  // as in lanes.hpp
   using P = Pack<T, lanes>;
 
   /// What the steps' text moves. Velocities are the joints' own.

@@ -25,23 +25,24 @@ void factor_tied(const D& d, Worker<S>& w, const S* q, S* smallest) {
   rollout_kernels<S>().factor(d.model.nv(), tied_factor(w), smallest);
 }
 
-/// a = M^-1 (tau - C v - g), arrays in lanes and own coordinates; tau null: none.
+/// a = M^-1 (tau - C v - g), arrays in lanes and own coordinates; tau, wrenches null: none.
 /// With mimic joints, leaves q and v in full coordinates in w.full[0] and [1], and the factor.
 template <class D, class S>
-void accelerate(const D& d, Worker<S>& w, const S* q, const S* v, const S* tau, S* a, S* smallest) {
+void accelerate(const D& d, Worker<S>& w, const S* q, const S* v, const S* tau, S* a, S* smallest,
+                const S* wrenches = nullptr) {
   const std::size_t size = static_cast<std::size_t>(d.model.nv()) * d.table->lanes;
   if (!d.model.has_mimics()) {
     if (!tau) {
       std::fill_n(numbers(w.scratch[1]), size, S(0));
       tau = numbers(w.scratch[1]);
     }
-    d.table->forward_dynamics(w.tree, q, v, tau, nullptr, w.m, a, smallest);
+    d.table->forward_dynamics(w.tree, q, v, tau, wrenches, w.m, a, smallest);
     return;
   }
   factor_tied(d, w, q, smallest);
   S *const full_v = numbers(w.full[1]), *const bias = numbers(w.full[2]), *const own = numbers(w.full[3]);
   d.expand(Numbers::velocities, v, full_v);
-  d.table->inverse_dynamics(w.tree, numbers(w.full[0]), full_v, nullptr, nullptr, w.m, bias);
+  d.table->inverse_dynamics(w.tree, numbers(w.full[0]), full_v, nullptr, wrenches, w.m, bias);
   d.reduce(Numbers::forces, bias, own);
   for (std::size_t i = 0; i < size; ++i) a[i] = (tau ? tau[i] : S(0)) - own[i];
   rollout_kernels<S>().solve(d.model.nv(), tied_factor(w), 1, a);
@@ -64,11 +65,12 @@ void make_tied_room(D& d) {
 
 template <class S, class D>
 void tied_forward_dynamics(D& d, std::span<const S> q, std::span<const S> v, std::span<const S> tau,
-                           std::span<S> a) {
+                           std::span<S> a, std::span<const S> wrenches) {
   make_tied_room(d);
-  d.call("forward_dynamics", {d.own(d.q(q)), d.own(d.v("v", v)), d.own(d.v("tau", tau))},
+  d.call("forward_dynamics",
+         {d.own(d.q(q)), d.own(d.v("v", v)), d.own(d.v("tau", tau)), d.wrenches(wrenches)},
          {d.other("a", a, d.model.nv())}, [&](auto& w, const S* const* in, S* const* out) {
-           accelerate(d, w, in[0], in[1], in[2], out[0], w.smallest);
+           accelerate(d, w, in[0], in[1], in[2], out[0], w.smallest, wrenches.empty() ? nullptr : in[3]);
          });
 }
 

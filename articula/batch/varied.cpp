@@ -72,7 +72,7 @@ void Batch<S>::vary(In<S> inertias, In<S> armature) {
   for (auto& w : d.workers) w.failed = batching::nothing_failed;
   d.on_threads(count, [&](int worker, std::size_t state) {
     std::size_t& failed = d.workers[worker].failed;
-    if (failed == batching::nothing_failed && problem_in(given, state)) failed = state;
+    if (state < failed && problem_in(given, state)) failed = state;
   });
   std::size_t first = batching::nothing_failed;
   for (auto& w : d.workers) first = std::min(first, std::exchange(w.failed, batching::nothing_failed));
