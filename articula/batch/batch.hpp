@@ -3,7 +3,8 @@
 //
 // Every argument has the numbers of all states, in one of two layouts. Results are those of the calls for one
 // state to 1e-13, and the same bits whatever the number of threads. Calls allocate nothing, but the first of
-// an algorithm that goes state by state, or of one with more results than any before (docs/batch.md).
+// an algorithm that goes state by state, or of one with more results than any before. One or two states cost
+// about one or two calls for one state (docs/batch.md).
 #pragma once
 
 #include <memory>
