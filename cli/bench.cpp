@@ -10,7 +10,8 @@
 #include <sstream>
 #include <thread>
 
-#include "articula/batch/batch.hpp"
+#include "articula/batch/diagonalized.hpp"
+#include "articula/batch/operational_space.hpp"
 #include "articula/diagonal/diagonalized_dynamics.hpp"
 #include "articula/diagonal/operation_counts.hpp"
 #include "articula/dynamics/coriolis.hpp"
@@ -102,8 +103,13 @@ std::vector<Algorithm> algorithms(const Model& model, States& s, Batch<>* batch)
   add(
       "gravity_forces", "", [&s, id, nv](std::size_t i) { gravity_forces(*id, s.Q(i), s.first(s.x, nv)); },
       [&s, batch] { batch->gravity_forces(s.q, s.x); });
-  add("kinematics", "kinematics",
-      [&s, kinematics](std::size_t i) { kinematics->update(s.Q(i), s.V(i), s.Acc(i)); });
+  // Of many states only the last frame's acceleration is kept.
+  const int last = static_cast<int>(model.frames().size()) - 1;
+  const auto accelerations = std::make_shared<std::vector<double>>(batch ? 6 * s.count : 0);
+  add(
+      "kinematics", "kinematics",
+      [&s, kinematics](std::size_t i) { kinematics->update(s.Q(i), s.V(i), s.Acc(i)); },
+      [&s, batch, last, accelerations] { batch->frame_acceleration(last, s.q, s.v, s.a, *accelerations); });
   if (matrices)
     add(
         "perturbed_inverse", "linearized_1",
@@ -121,15 +127,29 @@ std::vector<Algorithm> algorithms(const Model& model, States& s, Batch<>* batch)
   if (!model.frames().empty() && nv > 0) {
     const auto space = std::make_shared<TaskSpace>(model, pose_task(model, model.frames().back().name));
     const auto six = std::make_shared<std::vector<double>>(36);
-    add("operational_space", "", [&s, space, six](std::size_t i) {
-      space->update(s.Q(i), s.V(i));
-      space->lambda(*six);
-    });
+    const auto spaces = std::make_shared<std::optional<OperationalSpaceBatch<>>>();
+    const auto lambdas = std::make_shared<std::vector<double>>(batch ? 36 * s.count : 0);
+    add(
+        "operational_space", "",
+        [&s, space, six](std::size_t i) {
+          space->update(s.Q(i), s.V(i));
+          space->lambda(*six);
+        },
+        [&s, batch, last, spaces, lambdas] {
+          if (!*spaces) spaces->emplace(*batch, std::span(&last, 1));
+          (*spaces)->terms(s.q, s.v, {.lambda = *lambdas});
+        });
   }
   if (!model.has_mimics()) {
     const auto diagonal = std::make_shared<DiagonalizedDynamics>(model);
-    add("diagonalized", "normalized",
-        [&s, diagonal, nv](std::size_t i) { diagonal->nu_dot(s.Q(i), s.V(i), s.Tau(i), s.first(s.x, nv)); });
+    const auto diagonals = std::make_shared<std::optional<DiagonalizedBatch<>>>();
+    add(
+        "diagonalized", "normalized",
+        [&s, diagonal, nv](std::size_t i) { diagonal->nu_dot(s.Q(i), s.V(i), s.Tau(i), s.first(s.x, nv)); },
+        [&s, batch, diagonals] {
+          if (!*diagonals) diagonals->emplace(*batch);
+          (*diagonals)->nu_dot(s.q, s.v, s.tau, s.x);
+        });
   }
   if (!matrices) return all;
   const auto mm = std::make_shared<MassMatrix<>>(model);
@@ -143,9 +163,12 @@ std::vector<Algorithm> algorithms(const Model& model, States& s, Batch<>* batch)
       "inverse_mass_matrix", "inverse_mass_matrix",
       [&s, factor, square](std::size_t i) { inverse_mass_matrix(*factor, s.Q(i), s.first(s.A, square)); },
       [&s, batch] { batch->inverse_mass_matrix(s.q, s.A); });
-  add("coriolis_matrix", "", [&s, coriolis, square](std::size_t i) {
-    coriolis_matrix(*coriolis, s.Q(i), s.V(i), s.first(s.A, square));
-  });
+  add(
+      "coriolis_matrix", "",
+      [&s, coriolis, square](std::size_t i) {
+        coriolis_matrix(*coriolis, s.Q(i), s.V(i), s.first(s.A, square));
+      },
+      [&s, batch] { batch->coriolis_matrix(s.q, s.v, s.A); });
   add(
       "linearized_inverse", "linearized_2",
       [&s, li, square](std::size_t i) {

@@ -18,10 +18,12 @@
 #include "articula/linearization/linearized_forward.hpp"
 #include "articula/linearization/linearized_inverse.hpp"
 #include "articula/task_space/task_space.hpp"
+#include "cli/eval_many.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/scene_source.hpp"
+#include "cli/shapes.hpp"
 #include "cli/states.hpp"
 
 namespace articula::cli {
@@ -123,14 +125,6 @@ Json to_json(const Spatial<double>& a) { return Json{a.w.x, a.w.y, a.w.z, a.v.x,
 Json to_json(const Mat3<double>& m) {
   return Json{{m.xx, m.xy, m.xz}, {m.yx, m.yy, m.yz}, {m.zx, m.zy, m.zz}};
 }
-Json rows(const std::vector<double>& matrix, int count) {
-  Json out = Json::array();
-  const std::size_t columns = matrix.size() / count;
-  for (int i = 0; i < count; ++i)
-    out.push_back(std::vector<double>(matrix.begin() + i * columns, matrix.begin() + (i + 1) * columns));
-  return out;
-}
-
 /// A vector of nv numbers, or a matrix of rows x nv, that `f` fills.
 template <class F>
 Json vector_of(Evaluation& at, F&& f) {
@@ -239,8 +233,7 @@ const std::vector<Quantity>& quantities() {
          std::vector<double> gamma(size * nv);
          christoffel_symbols(at.coriolis(), at[q], gamma);
          Json out = Json::array();
-         for (int k = 0; k < nv; ++k)
-           out.push_back(rows({gamma.begin() + k * size, gamma.begin() + (k + 1) * size}, nv));
+         for (int k = 0; k < nv; ++k) out.push_back(rows(std::span(gamma).subspan(k * size, size), nv));
          return out;
        }},
       {"mass_matrix",
@@ -462,11 +455,13 @@ struct EvalOptions {
   bool project = false;
 };
 
-Json result_of(const std::vector<const Quantity*>& wanted, Evaluation& at, std::size_t index) {
+Json result_of(const std::vector<const Quantity*>& wanted, Evaluation& at, ManyStates& many,
+               std::size_t index) {
   Json result = Json::object();
   for (const Quantity* k : wanted) {
     try {
-      result[k->name] = k->compute(at);
+      auto together = many.value(k->name, index);
+      result[k->name] = together ? std::move(*together) : k->compute(at);
     } catch (const SingularError& error) {
       throw ComputationError(fmt::format("state {}: {}", index, error.what()));
     }
@@ -507,15 +502,18 @@ ExitCode run(const EvalOptions& options) {
   std::string text = "{\n \"model\": ";
   append(describe_model(model), 1, text);
   text += ",\n \"results\": [";
-  Evaluation at(model, std::move(frames),
-                options.method.empty()       ? Method::automatic
-                : options.method == "direct" ? Method::direct
-                                             : Method::conventional);
+  const Method method = options.method.empty()       ? Method::automatic
+                        : options.method == "direct" ? Method::direct
+                                                     : Method::conventional;
+  std::vector<ManyStates::Wanted> together;
+  for (const Quantity* k : wanted) together.push_back({k->name, k->uses});
+  ManyStates many(model, frames, method, std::move(together), states);
+  Evaluation at(model, std::move(frames), method);
   Progress progress("eval", states.size());
   for (std::size_t i = 0; i < states.size(); ++i) {
     at.start(states[i]);
     text += i ? ",\n  " : "\n  ";
-    append(result_of(wanted, at, i), 2, text);
+    append(result_of(wanted, at, many, i), 2, text);
     progress.at(i + 1);
   }
   text += states.empty() ? "]\n}\n" : "\n ]\n}\n";

@@ -2,13 +2,17 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cmath>
 #include <mutex>
 #include <numbers>
+#include <optional>
 #include <thread>
 
+#include "articula/batch/batch.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/model/inertial_parameters.hpp"
 #include "cli/input.hpp"
 #include "cli/journal.hpp"
 #include "cli/progress.hpp"
@@ -122,6 +126,124 @@ struct Result {
 long Grid::steps() const { return std::max(1L, std::lround(std::ceil(duration / step - 1e-9))); }
 double Grid::time(long k) const { return k >= steps() ? duration : double(k) * step; }
 
+namespace {
+
+/// A run before it begins: what was drawn, and what of the setup and the model is its own.
+struct Run {
+  TreeSetup setup;
+  Model model;
+};
+
+/// Draws run i's numbers into its result; throws where they make no mechanism.
+Run draw_run(const Model& model, const TreeSetup& setup, const std::vector<Drawn>& drawn, std::uint64_t seed,
+             int i, Result& result) {
+  Stream stream(seed, std::uint64_t(i));
+  Run run{setup, model};
+  ModelSpec spec;
+  bool other_masses = false;
+  std::vector<double> dq(model.nv());
+  result.draws.clear();
+  for (const Drawn& d : drawn) {
+    const double x = d.normal ? d.a + d.b * stream.normal() : d.a + (d.b - d.a) * stream.uniform();
+    result.draws.push_back(x);
+    switch (d.what) {
+      case Drawn::What::q:
+        dq[d.index] += x;
+        break;
+      case Drawn::What::v:
+        run.setup.v[d.index] += x;
+        break;
+      case Drawn::What::torque:
+        run.setup.tau[d.index] += x;
+        break;
+      case Drawn::What::mass: {
+        if (!other_masses) spec = model.spec(), other_masses = true;
+        MassProperties& mass = spec.links[d.index].mass;
+        mass.mass *= x;
+        for (double* j : {&mass.inertia.xx, &mass.inertia.yy, &mass.inertia.zz, &mass.inertia.xy,
+                          &mass.inertia.xz, &mass.inertia.yz})
+          *j *= x;
+      }
+    }
+  }
+  integrate(model, setup.q, dq, run.setup.q);
+  if (other_masses) run.model = Model(spec, {model.base(), model.gravity()});
+  return run;
+}
+
+/// Runs whose steps are all alike, constant forces and nothing else, go many at once.
+std::optional<Stepper> stepper_of(const TreeSetup& setup) {
+  if (setup.torque || !setup.forces.is_null() || !setup.controllers.is_null() || setup.model_friction ||
+      (setup.limits != "check" && setup.limits != "ignore"))
+    return std::nullopt;
+  switch (setup.integrator) {
+    case Integrator::euler:
+      return Stepper::euler;
+    case Integrator::symplectic_euler:
+      return Stepper::symplectic_euler;
+    case Integrator::rk4:
+      return Stepper::rk4;
+    default:
+      return std::nullopt;
+  }
+}
+
+/// Some runs together. Those that fail keep `done` false: they are for one at a time, which says why.
+void run_together(const Model& model, const std::vector<Run>& runs, const std::vector<Result*>& results,
+                  bool other_masses, Stepper stepper, const Grid& grid) {
+  const std::size_t count = runs.size(), nq = model.nq(), nv = model.nv(), most = 32;
+  std::vector<double> q, v, tau, inertias, q_path, v_path;
+  const auto add = [](std::vector<double>& to, const std::vector<double>& x) {
+    to.insert(to.end(), x.begin(), x.end());
+  };
+  for (const Run& run : runs) {
+    add(q, run.setup.q), add(v, run.setup.v), add(tau, run.setup.tau);
+    if (other_masses) add(inertias, inertial_parameters(run.model));
+  }
+  Batch<> batch(model);
+  if (other_masses) batch.vary(inertias);
+  std::vector<double> fastest(count);
+  for (long k = 0; k < grid.steps();) {
+    if (asked_to_stop()) return;
+    // Steps of one length: the last one may be shorter.
+    const long alike = std::max(1L, grid.steps() - 1 - k);
+    RolloutOptions options;
+    options.stepper = stepper;
+    options.damping = runs[0].setup.model_damping;
+    options.steps = std::size_t(std::min(alike, long(most)));
+    options.step = grid.time(k + 1) - grid.time(k);
+    q_path.resize(count * options.steps * nq), v_path.resize(count * options.steps * nv);
+    try {
+      batch.rollout(q, v, tau, options, q_path, v_path);
+    } catch (const SingularError&) {  // seen by its numbers
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t end = (i + 1) * options.steps;
+      for (std::size_t j = i * options.steps * nv; j < end * nv; ++j)
+        fastest[i] = std::max(fastest[i], std::abs(v_path[j]));
+      std::copy_n(q_path.begin() + (end - 1) * nq, nq, q.begin() + i * nq);
+      std::copy_n(v_path.begin() + (end - 1) * nv, nv, v.begin() + i * nv);
+    }
+    k += long(options.steps);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!std::all_of(v.begin() + i * nv, v.begin() + (i + 1) * nv, [](double x) { return std::isfinite(x); }))
+      continue;
+    TreeMotion motion(runs[i].model, runs[i].setup);
+    results[i]->end.resize(motion.columns().size());
+    motion.row(results[i]->end);  // energies are told from the first row on
+    Simulator& simulator = motion.simulator();
+    simulator.time = grid.time(grid.steps());
+    simulator.q.assign(q.begin() + i * nq, q.begin() + (i + 1) * nq);
+    simulator.v.assign(v.begin() + i * nv, v.begin() + (i + 1) * nv);
+    motion.row(results[i]->end);
+    results[i]->fastest = fastest[i];
+    results[i]->done = true;
+  }
+}
+
+}  // namespace
+
 std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& grid,
                         const MonteCarloOptions& options, int& failed) {
   const std::vector<Drawn> drawn = read_distributions(options.distributions, model);
@@ -129,38 +251,9 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
   std::vector<Result> results(options.runs);
   const auto run = [&](int i) {
     Result& result = results[i];
-    Stream stream(options.seed, std::uint64_t(i));
-    TreeSetup own = setup;
-    ModelSpec spec;
-    bool other_masses = false;
-    std::vector<double> dq(model.nv());
-    for (const Drawn& d : drawn) {
-      const double x = d.normal ? d.a + d.b * stream.normal() : d.a + (d.b - d.a) * stream.uniform();
-      result.draws.push_back(x);
-      switch (d.what) {
-        case Drawn::What::q:
-          dq[d.index] += x;
-          break;
-        case Drawn::What::v:
-          own.v[d.index] += x;
-          break;
-        case Drawn::What::torque:
-          own.tau[d.index] += x;
-          break;
-        case Drawn::What::mass: {
-          if (!other_masses) spec = model.spec(), other_masses = true;
-          MassProperties& mass = spec.links[d.index].mass;
-          mass.mass *= x;
-          for (double* j : {&mass.inertia.xx, &mass.inertia.yy, &mass.inertia.zz, &mass.inertia.xy,
-                            &mass.inertia.xz, &mass.inertia.yz})
-            *j *= x;
-        }
-      }
-    }
     try {
-      integrate(model, setup.q, dq, own.q);
-      const Model mine = other_masses ? Model(spec, {model.base(), model.gravity()}) : model;
-      TreeMotion motion(mine, own);
+      const Run own = draw_run(model, setup, drawn, options.seed, i, result);
+      TreeMotion motion(own.model, own.setup);
       result.end.resize(columns.size());
       motion.row(result.end);
       for (long k = 1; k <= grid.steps(); ++k) {
@@ -177,20 +270,46 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
     }
     result.done = true;
   };
+  // Which runs are together depends on their numbers alone, too.
+  const std::optional<Stepper> stepper = stepper_of(setup);
+  const bool other_masses =
+      std::any_of(drawn.begin(), drawn.end(), [](const Drawn& d) { return d.what == Drawn::What::mass; });
+  const int together = stepper && model.nv() > 0 ? 16 : 1;
+  const auto run_group = [&](int group) {
+    const int begin = group * together, end = std::min(options.runs, begin + together);
+    if (end - begin > 1) {
+      std::vector<Run> runs;
+      std::vector<Result*> of;
+      for (int i = begin; i < end; ++i) {
+        try {
+          runs.push_back(draw_run(model, setup, drawn, options.seed, i, results[i]));
+          of.push_back(&results[i]);
+        } catch (const std::exception&) {  // said below, by the run alone
+        }
+      }
+      try {
+        if (!runs.empty()) run_together(model, runs, of, other_masses, *stepper, grid);
+      } catch (const std::exception&) {  // the same
+      }
+    }
+    for (int i = begin; i < end; ++i)
+      if (!results[i].done) run(i);
+  };
 
-  // Each thread takes the next run; what a run gives depends on its number alone.
+  // Each thread takes the next group; what a run gives depends on its number alone.
+  const int groups = (options.runs + together - 1) / together;
   std::atomic<int> next{0}, finished{0};
   const int hardware = int(std::max(1u, std::thread::hardware_concurrency()));
-  const int count = std::min(options.threads > 0 ? options.threads : hardware, std::max(1, options.runs));
+  const int count = std::min(options.threads > 0 ? options.threads : hardware, std::max(1, groups));
   std::vector<std::thread> threads;
   const auto work = [&] {
-    for (int i; !asked_to_stop() && (i = next++) < options.runs; ++finished) run(i);
+    for (int i; !asked_to_stop() && (i = next++) < groups; ++finished) run_group(i);
   };
   for (int i = 0; i < count; ++i) threads.emplace_back(work);
   {
     Progress progress("runs", std::size_t(options.runs));
-    while (finished < options.runs && !asked_to_stop()) {
-      progress.at(std::size_t(finished.load()));
+    while (finished < groups && !asked_to_stop()) {
+      progress.at(std::size_t(std::min(finished.load() * together, options.runs)));
       std::this_thread::sleep_for(std::chrono::milliseconds(finished < 20 ? 2 : 50));
     }
   }

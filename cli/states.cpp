@@ -36,21 +36,48 @@ std::string reason(const json::exception& error) {
   return std::string(what);
 }
 
+/// Reads JSON up to the first key that its object has already.
+struct KeyCheck : nlohmann::json_sax<json> {
+  std::vector<std::set<std::string>> open_objects;
+  std::vector<std::string> twice;
+
+  bool null() override { return true; }
+  bool boolean(bool) override { return true; }
+  bool number_integer(number_integer_t) override { return true; }
+  bool number_unsigned(number_unsigned_t) override { return true; }
+  bool number_float(number_float_t, const string_t&) override { return true; }
+  bool string(string_t&) override { return true; }
+  bool binary(binary_t&) override { return true; }
+  bool start_object(std::size_t) override {
+    open_objects.emplace_back();
+    return true;
+  }
+  bool key(string_t& name) override {
+    if (open_objects.back().insert(name).second) return true;
+    twice.push_back(name);
+    return false;
+  }
+  bool end_object() override {
+    open_objects.pop_back();
+    return true;
+  }
+  bool start_array(std::size_t) override { return true; }
+  bool end_array() override { return true; }
+  bool parse_error(std::size_t, const std::string&, const json::exception&) override { return false; }
+};
+
 }  // namespace
 
-/// nlohmann-json keeps the last of two equal keys; we refuse both.
+/// nlohmann-json keeps the last of two equal keys; we refuse both. (Its parser with a callback does that in
+/// one pass, but takes time quadratic in the length of a list.)
 json parse_json(const std::string& text, const std::string& file, const std::string& expected) {
-  std::vector<std::set<std::string>> open_objects;
-  const auto watch = [&](int, json::parse_event_t event, json& parsed) {
-    if (event == json::parse_event_t::object_start) open_objects.emplace_back();
-    if (event == json::parse_event_t::object_end) open_objects.pop_back();
-    if (event == json::parse_event_t::key && !open_objects.back().insert(parsed.get<std::string>()).second)
-      throw InputError(
-          fmt::format("{}: key {} appears twice in one object; remove one", file, parsed.dump()));
-    return true;
-  };
+  KeyCheck keys;
+  json::sax_parse(text, &keys);  // stops at the first fault; if that is no equal key, parse() says what it is
+  if (!keys.twice.empty())
+    throw InputError(
+        fmt::format("{}: key {} appears twice in one object; remove one", file, json(keys.twice[0]).dump()));
   try {
-    return json::parse(text, watch);
+    return json::parse(text);
   } catch (const json::exception& error) {
     if (text.find_first_not_of(" \t\r\n") == text.npos)
       throw InputError(fmt::format("{}: is empty; {}", file, expected));

@@ -4,7 +4,8 @@
 
 #include <cstdlib>
 
-#include "articula/batch/batch.hpp"
+#include "articula/batch/diagonalized.hpp"
+#include "articula/batch/operational_space.hpp"
 #include "articula/diagonal/diagonalized_dynamics.hpp"
 #include "articula/dynamics/coriolis.hpp"
 #include "articula/dynamics/fd1_to_fd4.hpp"
@@ -18,6 +19,7 @@
 #include "articula/linearization/state_space.hpp"
 #include "articula/loops/constrained_dynamics.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/model/inertial_parameters.hpp"
 #include "articula/operators/program.hpp"
 #include "articula/simulation/controllers.hpp"
 #include "articula/simulation/linearized_step.hpp"
@@ -233,6 +235,44 @@ void check_batch(const Case& c) {
   batch.linearized_forward(q, v, tau, dq, dv, dtau);
   EXPECT_EQ(allocations_in([&] { batch.inverse_mass_matrix(q, dq); }), 0);
   EXPECT_EQ(allocations_in([&] { batch.linearized_forward(q, v, tau, dq, dv, dtau); }), 0);
+  // Kinematics need no more room than the batch has; what needs more makes it once.
+  std::vector<double> J(6 * nv), pose(12), six(6), omega(36), bar(6 * nv), y(nv), z(nv);
+  const int tool = model.frame("tool");
+  EXPECT_EQ(allocations_in([&] { batch.pose(tool, q, pose); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.jacobian(tool, q, J); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.frame_velocity(tool, q, v, six); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.momentum(q, v, six); }), 0);
+  std::vector<double> wrenches(6 * model.body_count(), 0.1);
+  const auto once_made = [](const auto& call) {
+    call();
+    EXPECT_EQ(allocations_in(call), 0);
+  };
+  once_made([&] { batch.coriolis_matrix(q, v, dq); });
+  once_made([&] { batch.forward_gradient(q, v, tau, tau, x, y, z); });
+  once_made([&] { batch.forward_dynamics(q, v, tau, x, wrenches); });
+  OperationalSpaceBatch<> space(batch, std::vector{tool});
+  once_made([&] { space.terms(q, v, {.omega = omega, .coriolis = six, .jacobian_bar = bar}); });
+  once_made([&] { space.motion_force(q, v, six, {}, x); });
+  if (!model.has_mimics()) {
+    DiagonalizedBatch<> diagonal(batch);
+    EXPECT_EQ(allocations_in([&] { diagonal.rates_to_nu(q, v, x); }), 0);
+    EXPECT_EQ(allocations_in([&] { diagonal.nu_dot(q, v, tau, x); }), 0);
+    once_made([&] { diagonal.terms(q, v, tau, {.nu = x, .kappa = y, .D = dq}); });
+  }
+  std::vector<double> q_path(2 * model.nq()), v_path(2 * nv);
+  RolloutOptions options;
+  options.steps = 4, options.every = 2, options.damping = true;
+  batch.rollout(q, v, tau, options, q_path, v_path);
+  EXPECT_EQ(allocations_in([&] { batch.rollout(q, v, tau, options, q_path, v_path); }), 0);
+  const std::vector<double> inertias = inertial_parameters(model);
+  batch.vary(inertias);
+  batch.inverse_mass_matrix(q, dq);  // large matrices, now in lanes
+  batch.linearized_forward(q, v, tau, dq, dv, dtau);
+  EXPECT_EQ(allocations_in([&] { batch.vary(inertias); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.forward_dynamics(q, v, tau, x); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.inverse_mass_matrix(q, dq); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.linearized_forward(q, v, tau, dq, dv, dtau); }), 0);
+  EXPECT_EQ(allocations_in([&] { batch.rollout(q, v, tau, options, q_path, v_path); }), 0);
 }
 
 /// Every query and controller of the operational space, at a state and at the neutral one, which is singular

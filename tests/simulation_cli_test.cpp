@@ -11,6 +11,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
@@ -282,6 +283,37 @@ TEST_F(SimulateCommand, MonteCarloGivesTheSameBitsOnAnyNumberOfThreads) {
   EXPECT_NE(some.err.find("of 20 runs failed"), std::string::npos) << some.err;
   EXPECT_EQ(std::count(some.out.begin(), some.out.end(), '\n'), 21);
   EXPECT_NE(some.out.find("mass"), std::string::npos);
+}
+
+/// Plain steps go many runs at once; force elements, even none of them, one after the other.
+TEST_F(SimulateCommand, MonteCarloRunsTogetherAreThoseAlone) {
+  const std::string d =
+      write("d.json", R"({"q": {"*": {"normal": [0, 0.5]}}, "mass": {"rod2": {"uniform": [-0.1, 2]}},
+                                            "torque": {"joint1": {"normal": [0, 1]}}, "v": {"joint2": {"uniform": [-1, 1]}}})");
+  const Words common{
+      "double_pendulum", "--duration", "1", "--step", "0.007", "--monte-carlo", "37", "--distributions", d};
+  for (const char* integrator : {"euler", "symplectic_euler", "rk4"}) {
+    const Words plain = common + Words{"--damping", "--integrator", integrator};
+    const Ran together = run(plain), alone = run(plain + Words{"--forces", write("f.json", "{}")});
+    ASSERT_EQ(together.code, 0) << together.err;
+    ASSERT_EQ(together.err, alone.err);
+    std::istringstream a(together.out), b(alone.out);
+    int numbers = 0;
+    for (std::string x, y; std::getline(a, x) && std::getline(b, y);) {
+      std::istringstream one(x), other(y);
+      for (std::string p, q; std::getline(one, p, ',') && std::getline(other, q, ',');) {
+        char* end = nullptr;
+        const double value = std::strtod(p.c_str(), &end);
+        if (p.empty() || *end != 0 || !std::isfinite(value)) {
+          EXPECT_EQ(p, q);
+        } else {
+          EXPECT_NEAR(value, std::strtod(q.c_str(), nullptr), 1e-9 * (1 + std::abs(value))) << integrator;
+          ++numbers;
+        }
+      }
+    }
+    EXPECT_GT(numbers, 37 * 10);
+  }
 }
 
 TEST_F(SimulateCommand, PlotsAndBinaryFiles) {

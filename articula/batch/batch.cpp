@@ -1,4 +1,5 @@
 #include "articula/batch/data.hpp"
+#include "articula/batch/tied.hpp"
 
 namespace articula {
 
@@ -17,50 +18,68 @@ const Model& Batch<S>::model() const {
 }
 
 template <class S>
-void Batch<S>::inverse_dynamics(In<S> q, In<S> v, In<S> a, Out<S> tau) {
+void Batch<S>::inverse_dynamics(In<S> q, In<S> v, In<S> a, Out<S> tau, In<S> wrenches) {
   Data& d = *data_;
-  d.call("inverse_dynamics", {d.q(q), d.v("v", v), d.v("a", a)}, {d.forces("tau", tau)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           d.table.inverse_dynamics(d.tree, in[0], in[1], in[2], nullptr, w.m, out[0]);
-         });
+  constexpr const char* name = "inverse_dynamics";
+  const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.v("a", a),
+                                                         d.wrenches(wrenches)};
+  if (d.one_by_one(q))
+    return d.call_one_by_one(name, from, {d.forces("tau", tau)}, [&](int w, const auto* in, const auto* out) {
+      d.one(d.workers[w].inverse).compute(in[0], in[1], in[2], out[0], batching::wrenches_of(in[3]));
+    });
+  d.call(name, from, {d.forces("tau", tau)}, [&](auto& w, const S* const* in, S* const* out) {
+    d.table->inverse_dynamics(w.tree, in[0], in[1], in[2], wrenches.empty() ? nullptr : in[3], w.m, out[0]);
+  });
 }
 template <class S>
-void Batch<S>::bias_forces(In<S> q, In<S> v, Out<S> tau) {
+void Batch<S>::bias_forces(In<S> q, In<S> v, Out<S> tau, In<S> wrenches) {
   Data& d = *data_;
-  d.call("bias_forces", {d.q(q), d.v("v", v)}, {d.forces("tau", tau)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           d.table.inverse_dynamics(d.tree, in[0], in[1], nullptr, nullptr, w.m, out[0]);
-         });
+  constexpr const char* name = "bias_forces";
+  const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.wrenches(wrenches)};
+  if (d.one_by_one(q))
+    return d.call_one_by_one(name, from, {d.forces("tau", tau)}, [&](int w, const auto* in, const auto* out) {
+      d.one(d.workers[w].inverse).compute_bias(in[0], in[1], out[0], batching::wrenches_of(in[2]));
+    });
+  d.call(name, from, {d.forces("tau", tau)}, [&](auto& w, const S* const* in, S* const* out) {
+    d.table->inverse_dynamics(w.tree, in[0], in[1], nullptr, wrenches.empty() ? nullptr : in[2], w.m, out[0]);
+  });
 }
 template <class S>
 void Batch<S>::gravity_forces(In<S> q, Out<S> tau) {
   Data& d = *data_;
+  if (d.one_by_one(q))
+    return d.call_one_by_one("gravity_forces", {d.q(q)}, {d.forces("tau", tau)},
+                             [&](int w, const auto* in, const auto* out) {
+                               d.one(d.workers[w].inverse).compute_gravity(in[0], out[0]);
+                             });
   d.call("gravity_forces", {d.q(q)}, {d.forces("tau", tau)}, [&](auto& w, const S* const* in, S* const* out) {
     S* const rest = numbers(w.scratch[0]);
-    std::fill_n(rest, static_cast<std::size_t>(d.tree.nv) * d.table.lanes, S(0));
-    d.table.inverse_dynamics(d.tree, in[0], rest, nullptr, nullptr, w.m, out[0]);
+    std::fill_n(rest, static_cast<std::size_t>(w.tree.nv) * d.table->lanes, S(0));
+    d.table->inverse_dynamics(w.tree, in[0], rest, nullptr, nullptr, w.m, out[0]);
   });
 }
 template <class S>
-void Batch<S>::forward_dynamics(In<S> q, In<S> v, In<S> tau, Out<S> a) {
+void Batch<S>::forward_dynamics(In<S> q, In<S> v, In<S> tau, Out<S> a, In<S> wrenches) {
   Data& d = *data_;
-  const auto nv = static_cast<std::size_t>(d.model.nv());
-  if (d.model.has_mimics()) {
-    d.call_one_by_one("forward_dynamics", {d.q(q), d.v("v", v), d.v("tau", tau)}, {d.other("a", a, nv)},
-                      [&](int w, const auto* in, const auto* out) {
-                        d.workers[w].forward->compute(in[0], in[1], in[2], out[0], {});
-                      });
+  const std::initializer_list<typename Data::Input> from{d.q(q), d.v("v", v), d.v("tau", tau),
+                                                         d.wrenches(wrenches)};
+  const std::initializer_list<typename Data::Output> to{d.other("a", a, d.model.nv())};
+  if (d.one_by_one(q) || (d.model.has_mimics() && d.matrices_one_by_one(q))) {
+    d.call_one_by_one("forward_dynamics", from, to, [&](int w, const auto* in, const auto* out) {
+      d.one(d.workers[w].forward).compute(in[0], in[1], in[2], out[0], batching::wrenches_of(in[3]));
+    });
     return;
   }
-  d.call("forward_dynamics", {d.q(q), d.v("v", v), d.v("tau", tau)}, {d.other("a", a, nv)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           d.table.forward_dynamics(d.tree, in[0], in[1], in[2], nullptr, w.m, out[0], w.smallest);
-         });
+  if (d.model.has_mimics()) return batching::tied_forward_dynamics(d, q, v, tau, a, wrenches);
+  d.call("forward_dynamics", from, to, [&](auto& w, const S* const* in, S* const* out) {
+    d.table->forward_dynamics(w.tree, in[0], in[1], in[2], wrenches.empty() ? nullptr : in[3], w.m, out[0],
+                              w.smallest);
+  });
 }
 template <class S>
 void Batch<S>::mass_matrix(In<S> q, Out<S> matrix) {
   Data& d = *data_;
-  if (d.large()) {
+  if (d.matrices_one_by_one(q)) {
     const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
     d.call_one_by_one(
         "mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
@@ -69,13 +88,13 @@ void Batch<S>::mass_matrix(In<S> q, Out<S> matrix) {
   }
   d.call(
       "mass_matrix", {d.q(q)}, {d.matrix("matrix", matrix)},
-      [&](auto& w, const S* const* in, S* const* out) { d.table.mass_matrix(d.tree, in[0], w.m, out[0]); });
+      [&](auto& w, const S* const* in, S* const* out) { d.table->mass_matrix(w.tree, in[0], w.m, out[0]); });
 }
 template <class S>
 void Batch<S>::inverse_mass_matrix(In<S> q, Out<S> matrix) {
   Data& d = *data_;
   const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
-  if (d.model.has_mimics() || d.large()) {
+  if (d.matrices_one_by_one(q)) {
     d.call_one_by_one("inverse_mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
                       [&](int w, const auto* in, const auto* out) {
                         d.one(d.workers[w].factor).factor(in[0]);
@@ -83,47 +102,11 @@ void Batch<S>::inverse_mass_matrix(In<S> q, Out<S> matrix) {
                       });
     return;
   }
+  if (d.model.has_mimics()) return batching::tied_inverse_mass_matrix(d, q, matrix);
   d.call("inverse_mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table.inverse_mass_matrix(d.tree, in[0], w.m, out[0], w.smallest);
+           d.table->inverse_mass_matrix(w.tree, in[0], w.m, out[0], w.smallest);
          });
-}
-template <class S>
-void Batch<S>::energies(In<S> q, In<S> v, Out<S> kinetic, Out<S> potential) {
-  Data& d = *data_;
-  d.call("energies", {d.q(q), d.v("v", v)},
-         {d.other("kinetic", kinetic, 1), d.other("potential", potential, 1)},
-         [&](auto& w, const S* const* in, S* const* out) {
-           const Tree<S>& tree = d.tree;
-           d.table.kinematics(tree, in[0], in[1], nullptr, w.m);
-           d.table.energies(tree, w.m, out[0], out[1]);
-           for (int i = 0; tree.has_armature && i < tree.nv; ++i)
-             for (int s = 0; s < d.table.lanes; ++s) {
-               const S v = in[1][i * d.table.lanes + s];
-               out[0][s] += tree.armature[i] * v * v / 2;
-             }
-         });
-}
-template <class S>
-void Batch<S>::pose(int frame, In<S> q, Out<S> pose) {
-  Data& d = *data_;
-  d.call_one_by_one("pose", {d.q(q)}, {d.other("pose", pose, 12)},
-                    [&](int w, const auto* in, const auto* out) {
-                      d.workers[w].kinematics->update(in[0]);
-                      const FramePose<S> at = d.workers[w].kinematics->pose(frame);
-                      std::copy_n(&at.rotation.xx, 9, out[0].data());
-                      std::copy_n(&at.position.x, 3, out[0].data() + 9);
-                    });
-}
-template <class S>
-void Batch<S>::jacobian(int frame, In<S> q, Out<S> jacobian) {
-  Data& d = *data_;
-  d.call_one_by_one("jacobian", {d.q(q)},
-                    {d.other("jacobian", jacobian, static_cast<std::size_t>(6) * d.model.nv())},
-                    [&](int w, const auto* in, const auto* out) {
-                      d.workers[w].kinematics->update(in[0]);
-                      d.workers[w].kinematics->jacobian(frame, out[0], Axes::world);
-                    });
 }
 template <class S>
 void Batch<S>::for_each_state(std::size_t count, const std::function<void(int, std::size_t)>& f) {

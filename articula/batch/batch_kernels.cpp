@@ -1,5 +1,7 @@
-// Compiled once for each instruction set (CMakeLists.txt), like dynamics/dynamics_kernels.cpp.
+// Compiled once for each instruction set (CMakeLists.txt), like dynamics/dynamics_kernels.cpp; and once more,
+// by varied_kernels.cpp, for states whose masses differ.
 #include "articula/batch/kernels.hpp"
+#include "articula/batch/lanes.hpp"
 #include "articula/dynamics/inverse_dynamics_text.hpp"
 #include "articula/dynamics/kinematics_text.hpp"
 #include "articula/dynamics/mass_matrix_text.hpp"
@@ -10,9 +12,6 @@
 #endif
 
 namespace articula::ARTICULA_ISA {
-
-/// Lanes: a register of doubles. As many floats: they take half the room and as many instructions.
-inline constexpr int lanes = native_bytes / 8;
 
 /// The first `count` lanes alone, 1 to all of them; nothing is read or written behind them.
 template <class T>
@@ -45,12 +44,30 @@ ARTICULA_INLINE void store_first(const Pack<T, lanes>& x, T* p, int count) {
 #endif
 }
 
-template <class T>
+template <class T, Constants constants>
 struct Batched {
-  using P = Pack<T, lanes>;
+  using P = Pack<T, lanes, constants>;
+  using Row = Pack<T, lanes>;
 
   ARTICULA_INLINE static const P* in(const T* x) { return reinterpret_cast<const P*>(x); }
   ARTICULA_INLINE static P* out(T* x) { return reinterpret_cast<P*>(x); }
+  /// Constants of the model: numbers, or lanes of them.
+  ARTICULA_INLINE static const Real<P>* model(const T* x) { return reinterpret_cast<const Real<P>*>(x); }
+  ARTICULA_INLINE static decltype(auto) in(const Tree<T>& t) {
+    if constexpr (constants == Constants::shared) {
+      return (t);
+    } else {
+      Tree<P> w;
+      w.bodies = t.bodies, w.nq = t.nq, w.nv = t.nv, w.index = t.index, w.has_armature = t.has_armature;
+      w.v_end = t.v_end, w.angle = t.angle, w.twists = t.twists;
+      w.special = t.special, w.specials = t.specials;
+      w.first_column = t.first_column, w.alone = t.alone, w.alone_count = t.alone_count;
+      w.constants = model(t.constants), w.pitch = model(t.pitch);
+      w.armature = model(t.armature), w.offset = model(t.offset);
+      w.gravity = {P(t.gravity.x), P(t.gravity.y), P(t.gravity.z)};
+      return w;
+    }
+  }
   ARTICULA_INLINE static KernelMemory<P> in(const KernelMemory<T>& m) {
     return {out(m.x),     out(m.side), out(m.K), out(m.D), out(m.inv_D), out(m.nu),   out(m.lambda),
             out(m.roots), out(m.Hs),   out(m.X), out(m.p), out(m.V),     out(m.alpha)};
@@ -61,34 +78,34 @@ struct Batched {
     w.y = out(m.y), w.columns = out(m.columns), w.side = out(m.side), w.own = out(m.own), w.row = out(m.row);
     w.direct = out(m.direct), w.t = out(m.t), w.result = out(m.result);
     w.index = m.index, w.block_rows = m.block_rows, w.block_begin = m.block_begin;
-    w.mass = m.mass, w.damping = m.damping;
+    w.mass = model(m.mass), w.damping = model(m.damping);
     return w;
   }
 
   /// Squares of lanes x lanes, turned over.
-  static void gather(const T* states, long n, int used, T* to) {
+  static void gather(const T* states, long n, long stride, int used, T* to) {
     for (long i = 0; i < n; i += lanes) {
       const int count = n - i < lanes ? int(n - i) : lanes;
-      P square[lanes];
+      Row square[lanes];
 #pragma GCC unroll 8
       for (int s = 0; s < lanes; ++s)
-        square[s] = load_first(states + (s < used ? s : used - 1) * n + i, count);
+        square[s] = load_first(states + (s < used ? s : used - 1) * stride + i, count);
       transpose(square);
 #pragma GCC unroll 8
       for (int c = 0; c < lanes; ++c)
         if (c < count) square[c].store(to + (i + c) * lanes);
     }
   }
-  static void scatter(const T* from, long n, int used, T* states) {
+  static void scatter(const T* from, long n, long stride, int used, T* states) {
     for (long i = 0; i < n; i += lanes) {
       const int count = n - i < lanes ? int(n - i) : lanes;
-      P square[lanes];
+      Row square[lanes];
 #pragma GCC unroll 8
-      for (int c = 0; c < lanes; ++c) square[c] = P::load(from + (i + (c < count ? c : 0)) * lanes);
+      for (int c = 0; c < lanes; ++c) square[c] = Row::load(from + (i + (c < count ? c : 0)) * lanes);
       transpose(square);
 #pragma GCC unroll 8
       for (int s = 0; s < lanes; ++s)
-        if (s < used) store_first(square[s], states + s * n + i, count);
+        if (s < used) store_first(square[s], states + s * stride + i, count);
     }
   }
   static void gather_columns(const T* states, long n, long stride, int used, T* to) {
@@ -98,77 +115,104 @@ struct Batched {
     }
   }
   static void scatter_columns(const T* from, long n, long stride, int used, T* states) {
-    for (long i = 0; i < n; ++i) store_first(P::load(from + i * lanes), states + i * stride, used);
+    for (long i = 0; i < n; ++i) store_first(Row::load(from + i * lanes), states + i * stride, used);
   }
 
   static void inverse(const Tree<T>& tree, const T* q, const T* v, const T* a, const T* wrenches,
                       const KernelMemory<T>& m, T* tau) {
-    inverse_dynamics<P>(tree, in(q), in(v), in(a), in(wrenches), in(m), out(tau));
+    inverse_dynamics<P>(in(tree), in(q), in(v), in(a), in(wrenches), in(m), out(tau));
   }
   static void forward(const Tree<T>& tree, const T* q, const T* v, const T* tau, const T* wrenches,
                       const KernelMemory<T>& m, T* a, T* smallest) {
-    forward_dynamics<P>(tree, in(q), in(v), in(tau), in(wrenches), in(m), out(a)).store(smallest);
+    forward_dynamics<P>(in(tree), in(q), in(v), in(tau), in(wrenches), in(m), out(a)).store(smallest);
   }
   static void matrix(const Tree<T>& tree, const T* q, const KernelMemory<T>& m, T* M) {
-    mass_matrix<P>(tree, in(q), in(m), out(M));
+    mass_matrix<P>(in(tree), in(q), in(m), out(M));
   }
   static void inverse_matrix(const Tree<T>& tree, const T* q, const KernelMemory<T>& m, T* M, T* smallest) {
-    factor_mass_matrix<P>(tree, in(q), in(m)).store(smallest);
-    invert_mass_matrix<P>(tree, in(m), out(M));
+    factor_mass_matrix<P>(in(tree), in(q), in(m)).store(smallest);
+    invert_mass_matrix<P>(in(tree), in(m), out(M));
   }
   static void move(const Tree<T>& tree, const T* q, const T* v, const T* a, const KernelMemory<T>& m) {
-    kinematics<P>(tree, in(q), in(v), in(a), in(m));
+    kinematics<P>(in(tree), in(q), in(v), in(a), in(m));
   }
   static void energies(const Tree<T>& tree, const KernelMemory<T>& m, T* kinetic, T* potential) {
-    const Totals<P> t = totals<P>(tree, in(m), true);
+    const Totals<P> t = totals<P>(in(tree), in(m), true);
     t.kinetic.store(kinetic);
     t.potential.store(potential);
   }
   static void lin_inverse(const Tree<T>& tree, const T* q, const T* v, const T* a,
                           const LinearizationMemory<T>& m, T* dq, T* dv, T* da) {
-    linearized_inverse<P>(tree, in(q), in(v), in(a), {}, in(m), out(da), out(dq), out(dv));
+    linearized_inverse<P>(in(tree), in(q), in(v), in(a), {}, in(m), out(da), out(dq), out(dv));
   }
   static void lin_forward(const Tree<T>& tree, const T* q, const T* v, const T* tau,
                           const LinearizationMemory<T>& m, T* a, T* dq, T* dv, T* dtau, T* smallest) {
-    factored_forward<P>(tree, in(q), in(v), in(tau), nullptr, in(m), out(a)).store(smallest);
-    direct_forward<P>(tree, in(v), in(a), {}, in(m), out(dq), out(dv), out(dtau));
+    factored_forward<P>(in(tree), in(q), in(v), in(tau), nullptr, in(m), out(a)).store(smallest);
+    direct_forward<P>(in(tree), in(v), in(a), {}, in(m), out(dq), out(dv), out(dtau));
   }
   static void perturb_inverse(const Tree<T>& tree, const T* q, const T* v, const T* a, const T* dq,
                               const T* dv, const T* da, const LinearizationMemory<T>& m, T* dtau) {
-    perturbed_inverse<P>(tree, in(q), in(v), in(a), in(dq), in(dv), in(da), {}, in(m), out(dtau));
+    perturbed_inverse<P>(in(tree), in(q), in(v), in(a), in(dq), in(dv), in(da), {}, in(m), out(dtau));
   }
   static void perturb_forward(const Tree<T>& tree, const T* q, const T* v, const T* tau, const T* dq,
                               const T* dv, const T* dtau, const LinearizationMemory<T>& m, T* a, T* right,
                               T* da, T* smallest) {
-    factored_forward<P>(tree, in(q), in(v), in(tau), nullptr, in(m), out(a)).store(smallest);
-    perturbed_forward<P>(tree, in(v), in(a), in(dq), in(dv), in(dtau), {}, in(m), out(right), out(da));
+    factored_forward<P>(in(tree), in(q), in(v), in(tau), nullptr, in(m), out(a)).store(smallest);
+    perturbed_forward<P>(in(tree), in(v), in(a), in(dq), in(dv), in(dtau), {}, in(m), out(right), out(da));
   }
   static void gradient_inverse(const Tree<T>& tree, const T* q, const T* v, const T* a, const T* weights,
                                const LinearizationMemory<T>& m, T* by_q, T* by_v, T* by_a) {
-    inverse_adjoint<P>(tree, in(q), in(v), in(a), in(weights), false, {}, in(m), out(by_q), out(by_v),
+    inverse_adjoint<P>(in(tree), in(q), in(v), in(a), in(weights), false, {}, in(m), out(by_q), out(by_v),
                        out(by_a));
+  }
+  static void spread_inertias(const T* from, int bodies, T* to) {
+    constexpr int count = constant::count - constant::mp;
+    for (int k = 1; k <= bodies; ++k, from += count * lanes) {
+      P* const c = out(to) + (k / block * block) * constant::count + k % block;
+      for (int i = 0; i < count; ++i) c[block * (constant::mp + i)] = in(from)[i];
+    }
+  }
+  /// w . da = (M^-1 w) . (dtau - what dq and dv need): a solve, then the adjoint of the inverse dynamics.
+  static void gradient_forward(const Tree<T>& tree, const T* q, const T* v, const T* tau, const T* weights,
+                               const LinearizationMemory<T>& m, T* a, T* scratch, T* by_q, T* by_v, T* by_tau,
+                               T* smallest) {
+    factored_forward<P>(in(tree), in(q), in(v), in(tau), nullptr, in(m), out(a)).store(smallest);
+    solve_mass_matrix<P>(in(tree), in(m.k), in(weights), out(by_tau));
+    inverse_adjoint<P>(in(tree), in(q), in(v), in(a), in(by_tau), true, {}, in(m), out(by_q), out(by_v),
+                       out(scratch));
+    for (int i = 0; i < tree.nv; ++i) {
+      out(by_q)[i] = -out(by_q)[i];
+      out(by_v)[i] = -out(by_v)[i];
+    }
   }
 };
 
-template <class T>
+template <class T, Constants constants>
 constexpr BatchTable<T> batch_table{lanes,
-                                    Batched<T>::gather,
-                                    Batched<T>::scatter,
-                                    Batched<T>::gather_columns,
-                                    Batched<T>::scatter_columns,
-                                    Batched<T>::inverse,
-                                    Batched<T>::forward,
-                                    Batched<T>::matrix,
-                                    Batched<T>::inverse_matrix,
-                                    Batched<T>::move,
-                                    Batched<T>::energies,
-                                    Batched<T>::lin_inverse,
-                                    Batched<T>::lin_forward,
-                                    Batched<T>::perturb_inverse,
-                                    Batched<T>::perturb_forward,
-                                    Batched<T>::gradient_inverse};
+                                    Batched<T, constants>::gather,
+                                    Batched<T, constants>::scatter,
+                                    Batched<T, constants>::gather_columns,
+                                    Batched<T, constants>::scatter_columns,
+                                    Batched<T, constants>::inverse,
+                                    Batched<T, constants>::forward,
+                                    Batched<T, constants>::matrix,
+                                    Batched<T, constants>::inverse_matrix,
+                                    Batched<T, constants>::move,
+                                    Batched<T, constants>::energies,
+                                    Batched<T, constants>::lin_inverse,
+                                    Batched<T, constants>::lin_forward,
+                                    Batched<T, constants>::perturb_inverse,
+                                    Batched<T, constants>::perturb_forward,
+                                    Batched<T, constants>::gradient_inverse,
+                                    Batched<T, constants>::gradient_forward,
+                                    Batched<T, constants>::spread_inertias};
 
-const BatchTable<double>& batch_in_double() { return batch_table<double>; }
-const BatchTable<float>& batch_in_float() { return batch_table<float>; }
+#ifdef ARTICULA_VARIED_KERNELS
+const BatchTable<double>& varied_in_double() { return batch_table<double, Constants::varied>; }
+const BatchTable<float>& varied_in_float() { return batch_table<float, Constants::varied>; }
+#else
+const BatchTable<double>& batch_in_double() { return batch_table<double, Constants::shared>; }
+const BatchTable<float>& batch_in_float() { return batch_table<float, Constants::shared>; }
+#endif
 
 }  // namespace articula::ARTICULA_ISA

@@ -6,35 +6,11 @@
 
 #include "articula/dynamics/mass_matrix.hpp"
 #include "articula/model/chain.hpp"
+#include "tests/support/batches.hpp"
 #include "tests/support/cases.hpp"
 
 namespace articula::testing {
 namespace {
-
-/// Random states of one model, one after the other.
-struct States {
-  std::size_t count;
-  std::vector<double> q, v, a, tau;
-  States(Rng& rng, const Model& model, std::size_t count) : count(count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const State s = random_state(rng, model);
-      q.insert(q.end(), s.q.begin(), s.q.end());
-      v.insert(v.end(), s.v.begin(), s.v.end());
-      a.insert(a.end(), s.a.begin(), s.a.end());
-      tau.insert(tau.end(), s.tau.begin(), s.tau.end());
-    }
-  }
-};
-std::span<const double> row(const std::vector<double>& x, std::size_t state, std::size_t n) {
-  return std::span(x).subspan(state * n, n);
-}
-std::vector<double> turned(const std::vector<double>& x, std::size_t rows) {
-  const std::size_t columns = rows ? x.size() / rows : 0;
-  std::vector<double> out(x.size());
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < columns; ++j) out[j * rows + i] = x[i * columns + j];
-  return out;
-}
 
 TEST(Batch, AgreesWithOneStateAtATime) {
   Worst worst("batch against one state"), worst_linear("batch, linearized"),
@@ -161,9 +137,9 @@ TEST(Batch, OneSingularStateDoesNotStopTheOthers) {
   }
   for (std::size_t i = 0; i < 20; ++i)
     for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(std::isnan(a[3 * i + j]), i == 13) << i;
-  EXPECT_EQ(std::vector<double>(a.begin(), a.begin() + 3), [&] {
-    std::vector<double> first(3);
-    batch.forward_dynamics(std::span(s.q).first(3), std::span(s.v).first(3), std::span(s.tau).first(3),
+  EXPECT_EQ(std::vector<double>(a.begin(), a.begin() + 9), [&] {
+    std::vector<double> first(9);
+    batch.forward_dynamics(std::span(s.q).first(9), std::span(s.v).first(9), std::span(s.tau).first(9),
                            first);
     return first;
   }());

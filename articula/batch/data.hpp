@@ -5,21 +5,25 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "articula/batch/batch.hpp"
 #include "articula/batch/kernels.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/simulation/manifold.hpp"
 
 namespace articula {
 
 namespace batching {
 
 /// What the numbers of an argument are: mimic joints have none of their own, and are filled in or added up.
-enum class Numbers { coordinates, velocities, forces, matrix, other };
+/// columns: six rows, as of a Jacobian.
+enum class Numbers { coordinates, velocities, forces, matrix, columns, other };
 
 template <class S>
 struct Input {
@@ -43,11 +47,20 @@ struct Columns : LinearizationWorkspace<S> {
   using LinearizationWorkspace<S>::lin_;
 };
 
-constexpr int most_inputs = 6, most_outputs = 3;
+constexpr int most_inputs = 6, most_outputs = 10;
+constexpr int usual_outputs = 3;  // room for these is made with the batch
 /// Matrices of larger models are made one state at a time: eight of them at once leave the first cache, and
 /// one state's own algorithms then keep registers as full (docs/performance.md).
-constexpr int most_velocities_in_lanes = 20;
+constexpr int most_velocities_in_lanes = 48;
+/// Longer chains leave the last cache eight times as early in lanes as one state does.
+constexpr int most_bodies_in_lanes = 2000;
 constexpr std::size_t nothing_failed = std::numeric_limits<std::size_t>::max();
+
+/// The tiles of states that a thread begins with.
+struct alignas(64) Share {
+  std::atomic<std::size_t> next{0};
+  std::size_t end = 0;
+};
 
 /// What one thread works in.
 template <class S>
@@ -57,17 +70,47 @@ struct Worker {
   KernelMemory<S> m;
   LinearizationMemory<S> lin;
   AlignedArray<Lanes> in[most_inputs], full[most_inputs], out[most_outputs], full_out[most_outputs],
-      scratch[2];
+      scratch[2], coriolis;
   S smallest[most_lanes];
   std::size_t failed = nothing_failed;  // the first state of its tiles that was singular
-  // One state at a time, where mimic joints take more than filling in, or matrices are large.
+  // One state at a time: where mimic joints take more than filling in, or matrices are large, or states few.
+  std::optional<InverseDynamics<S>> inverse;
   std::optional<ForwardDynamics<S>> forward;
   std::optional<MassMatrix<S>> mass;
   std::optional<MassFactor<S>> factor;
   std::optional<LinearizedInverse<S>> linearized_inverse;
   std::optional<LinearizedForward<S>> linearized;
   std::optional<Kinematics<S>> kinematics;
+
+  /// What the kernels read: the model's, or, where inertias vary, with constants of the tile's states in
+  /// lanes.
+  Tree<S> tree;
+  AlignedArray<Lanes> constants, pitch, offset, outboard_mass;  // of the latter
+  AlignedArray<Lanes> q, v, tau, step;                          // of rollouts
+  std::size_t failed_step = 0;
 };
+
+/// Inertias of each state, in tiles of lanes (Batch::vary).
+template <class S>
+struct Varied {
+  std::size_t count = 0;
+  AlignedArray<S> inertias;  // constants from constant::mp on, of each body
+  AlignedArray<S> armature;  // of each full velocity
+  bool has_armature = false;
+};
+
+/// What does not change over a model's rollouts.
+template <class S>
+struct Rollouts {
+  Manifold manifold;
+  std::vector<S> damping;  // of the model's own velocities
+};
+
+/// (moment, force) of each body of one state.
+template <class S>
+Wrenches<S> wrenches_of(std::span<const S> x) {
+  return {reinterpret_cast<const Spatial<S>*>(x.data()), x.size() / 6};
+}
 
 template <class S>
 S* numbers(AlignedArray<Pack<S, most_lanes>>& lanes) {
@@ -92,17 +135,21 @@ struct Batch<S>::Data {
 
   Model model;
   BatchOptions options;
-  const BatchTable<S>& table;
-  const Tree<S>& tree;
-  std::optional<batching::Columns<S>> columns;  // made by the first linearization, like what goes with it
+  const BatchTable<S>* table;  // for the model's constants, or for those of each state
+  std::optional<batching::Varied<S>> varied;
+  std::vector<int> armature_of;                   // by full velocity: see Batch::vary
+  std::optional<batching::Columns<S>> columns;    // made by the first linearization, like what goes with it
+  std::optional<batching::Rollouts<S>> rollouts;  // made by the first
   std::vector<Worker> workers;
+  std::vector<batching::Share> shares;  // one a worker
 
   Data(const Model& m, const BatchOptions& o)
       : model(m),
         options(o),
-        table((kernels<S>(), batch_kernels<S>())),
-        tree(model.tree<S>()),
-        workers(o.threads ? o.threads->count() : 1) {
+        table((kernels<S>(), &batch_kernels<S>())),
+        workers(o.threads ? o.threads->count() : 1),
+        shares(workers.size()) {
+    const Tree<S>& tree = base();
     const std::size_t nv = tree.nv, vector = std::max<std::size_t>(tree.nq, nv);
     // Large matrices go straight into the caller's rows, or through room for one.
     const std::size_t square = !large()                            ? nv * nv
@@ -110,6 +157,7 @@ struct Batch<S>::Data {
                                                                    : 0;
     const std::size_t matrix = std::max<std::size_t>(square, 12 + 6 * nv);
     for (Worker& w : workers) {
+      w.tree = tree;
       KernelMemory<Pack<S, most_lanes>> m;
       w.memory = kernel_arrays(tree,
                                {.side = true,
@@ -121,15 +169,17 @@ struct Batch<S>::Data {
                                m);
       w.m = batching::flat<S>(m);
       for (auto& x : w.in) x = AlignedArray<Pack<S, most_lanes>>(vector);
-      for (auto& x : w.out) x = AlignedArray<Pack<S, most_lanes>>(matrix);
+      for (int i = 0; i < batching::usual_outputs; ++i) w.out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
       for (auto& x : w.scratch) x = AlignedArray<Pack<S, most_lanes>>(nv);
       if (model.has_mimics()) {
         for (auto& x : w.full) x = AlignedArray<Pack<S, most_lanes>>(vector);
-        for (auto& x : w.full_out) x = AlignedArray<Pack<S, most_lanes>>(matrix);
-        w.forward.emplace(model);
+        for (int i = 0; i < batching::usual_outputs; ++i)
+          w.full_out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
       }
-      w.kinematics.emplace(model);
     }
+    workers[0].inverse.emplace(model);  // for few states
+    workers[0].forward.emplace(model);
+    workers[0].kinematics.emplace(model);
   }
 
   void prepare_linearization() {
@@ -137,13 +187,17 @@ struct Batch<S>::Data {
     columns.emplace(model);
     for (Worker& w : workers) {
       LinearizationMemory<Pack<S, most_lanes>> l;
-      w.linearization = linearization_arrays(tree, {.columns = true, .direct = true}, l);
+      w.linearization = linearization_arrays(base(), {.columns = true, .direct = true}, l);
       const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
       w.lin = columns->lin_;
       w.lin.k = w.m;
+      w.lin.mass = mass_outboard(w);
       w.lin.y = f(l.y), w.lin.columns = f(l.columns), w.lin.side = f(l.side), w.lin.own = f(l.own);
       w.lin.row = f(l.row), w.lin.direct = f(l.direct), w.lin.t = f(l.t), w.lin.result = f(l.result);
     }
+  }
+  const S* mass_outboard(Worker& w) const {
+    return varied ? batching::numbers(w.outboard_mass) : columns->lin_.mass;
   }
   /// A workspace for one state, made when it is first asked for.
   template <class W>
@@ -152,6 +206,16 @@ struct Batch<S>::Data {
     return *work;
   }
   bool large() const { return model.nv() > batching::most_velocities_in_lanes; }
+  /// Registers that are nearly empty cost three to five times the call for one state.
+  bool few(In<S> q) const { return q.size() <= 2 * static_cast<std::size_t>(model.nq()); }
+  bool huge() const { return base().bodies > batching::most_bodies_in_lanes; }
+  /// Algorithms for one state know the model's inertias alone: others stay in lanes, at whatever cost.
+  bool one_by_one(In<S> q) const { return !varied && (few(q) || huge()); }
+  bool matrices_one_by_one(In<S> q) const { return !varied && (few(q) || large()); }
+  /// Of linearizations: one state's workspace has room for matrices.
+  bool vectors_one_by_one(In<S> q) const { return !varied && few(q) && !huge(); }
+  /// The model's own constants, also where inertias vary.
+  const Tree<S>& base() const { return model.tree<S>(); }
 
   std::size_t count_of(const char* function, std::span<const S> q) const {
     const std::size_t nq = model.nq();
@@ -163,54 +227,72 @@ struct Batch<S>::Data {
     return q.size() / nq;
   }
 
+  /// f(worker, tile). Each thread has a share of the tiles, the same in every call, so that what it read
+  /// before is in its cache; who has finished takes from the others' shares.
   template <class F>
-  void on_threads(std::size_t tiles, const F& f) {  // f(worker, tile)
+  void on_threads(std::size_t tiles, const F& f) {
     const std::size_t n = std::min(workers.size(), tiles);
     if (n <= 1) {
       for (std::size_t tile = 0; tile < tiles; ++tile) f(0, tile);
       return;
     }
-    const auto share = [&](int worker) {
-      const std::size_t w = worker;
-      if (w >= n) return;
-      for (std::size_t tile = tiles * w / n; tile < tiles * (w + 1) / n; ++tile) f(worker, tile);
+    for (std::size_t w = 0; w < n; ++w) {
+      shares[w].next.store(tiles * w / n, std::memory_order_relaxed);
+      shares[w].end = tiles * (w + 1) / n;
+    }
+    const std::size_t some = std::max<std::size_t>(1, tiles / (16 * n));
+    const auto work = [&](int worker) {
+      for (std::size_t turn = 0; turn < n; ++turn) {
+        batching::Share& share = shares[(worker + turn) % n];
+        for (;;) {
+          const std::size_t first = share.next.fetch_add(some, std::memory_order_relaxed);
+          if (first >= share.end) break;
+          for (std::size_t tile = first; tile < std::min(share.end, first + some); ++tile) f(worker, tile);
+        }
+      }
     };
-    options.threads->run([&share](int worker) { share(worker); });
+    options.threads->run([&work](int worker) { work(worker); });
   }
 
   void take(const Input& input, std::size_t count, std::size_t first, int used, S* lanes) const {
     if (options.layout == Layout::rows) {
-      table.gather(input.x.data() + first * input.n, static_cast<long>(input.n), used, lanes);
+      const long n = static_cast<long>(input.n);
+      table->gather(input.x.data() + first * input.n, n, n, used, lanes);
       return;
     }
-    table.gather_columns(input.x.data() + first, static_cast<long>(input.n), static_cast<long>(count), used,
-                         lanes);
+    table->gather_columns(input.x.data() + first, static_cast<long>(input.n), static_cast<long>(count), used,
+                          lanes);
   }
   void give(const Output& output, std::size_t count, std::size_t first, int used, const S* lanes) const {
     if (options.layout == Layout::rows) {
-      table.scatter(lanes, static_cast<long>(output.n), used, output.x.data() + first * output.n);
+      const long n = static_cast<long>(output.n);
+      table->scatter(lanes, n, n, used, output.x.data() + first * output.n);
       return;
     }
-    table.scatter_columns(lanes, static_cast<long>(output.n), static_cast<long>(count), used,
-                          output.x.data() + first);
+    table->scatter_columns(lanes, static_cast<long>(output.n), static_cast<long>(count), used,
+                           output.x.data() + first);
   }
 
   /// Mimic joints' own numbers, from those that they follow.
   void expand(Numbers kind, const S* own, S* full) const {
     const auto map = kind == Numbers::coordinates ? model.full_coordinates() : model.full_velocities();
     for (std::size_t i = 0; i < map.size(); ++i)
-      for (int s = 0; s < table.lanes; ++s)
-        full[i * table.lanes + s] = static_cast<S>(map[i].multiplier) * own[map[i].source * table.lanes + s] +
-                                    (kind == Numbers::coordinates ? static_cast<S>(map[i].offset) : 0);
+      for (int s = 0; s < table->lanes; ++s)
+        full[i * table->lanes + s] =
+            static_cast<S>(map[i].multiplier) * own[map[i].source * table->lanes + s] +
+            (kind == Numbers::coordinates ? static_cast<S>(map[i].offset) : 0);
   }
   void reduce(Numbers kind, const S* full, S* own) const {
     const auto map = model.full_velocities();
-    const std::size_t n = map.size(), nv = model.nv(), lanes = table.lanes;
-    std::fill_n(own, (kind == Numbers::matrix ? nv * nv : nv) * lanes, S(0));
+    const std::size_t n = map.size(), nv = model.nv(), lanes = table->lanes;
+    const std::size_t rows = kind == Numbers::matrix ? nv : kind == Numbers::columns ? 6 : 1;
+    std::fill_n(own, rows * nv * lanes, S(0));
     for (std::size_t i = 0; i < n; ++i) {
       if (kind != Numbers::matrix) {
-        for (std::size_t s = 0; s < lanes; ++s)
-          own[map[i].source * lanes + s] += static_cast<S>(map[i].multiplier) * full[i * lanes + s];
+        for (std::size_t r = 0; r < rows; ++r)
+          for (std::size_t s = 0; s < lanes; ++s)
+            own[(r * nv + map[i].source) * lanes + s] +=
+                static_cast<S>(map[i].multiplier) * full[(r * n + i) * lanes + s];
         continue;
       }
       for (std::size_t j = 0; j < n; ++j)
@@ -220,16 +302,50 @@ struct Batch<S>::Data {
     }
   }
 
+  /// A call with arguments larger than what the batch was made with makes room for them, once.
+  void make_room(std::initializer_list<Input> inputs, std::initializer_list<Output> outputs) {
+    const auto room = [](auto& array, std::size_t n) {
+      if (array.size() < n) array = AlignedArray<Pack<S, most_lanes>>(n);
+    };
+    const std::size_t full = base().nv;
+    for (Worker& w : workers) {
+      int i = 0;
+      for (const Input& input : inputs) room(w.in[i++], input.n);
+      i = 0;
+      for (const Output& output : outputs) {
+        room(w.out[i], output.n);
+        if (model.has_mimics() && output.kind != Numbers::other)
+          room(w.full_out[i], full * (output.kind == Numbers::matrix ? full : 6));
+        ++i;
+      }
+    }
+  }
+  void make_room(std::initializer_list<Output> outputs) { make_room({}, outputs); }
+
+  void make_room_for_one(std::initializer_list<Input> inputs, std::initializer_list<Output> outputs) {
+    const auto room = [](auto& array, std::size_t n) {
+      if (array.size() * most_lanes < n) array = AlignedArray<Pack<S, most_lanes>>(n / most_lanes + 1);
+    };
+    for (Worker& w : workers) {
+      int i = 0;
+      for (const Input& input : inputs) room(w.in[i++], input.n);
+      i = 0;
+      for (const Output& output : outputs) room(w.out[i++], output.n);
+    }
+  }
+
   /// Checks sizes, then f(worker, in, out) on tiles of states; arrays are in lanes and full coordinates.
   template <class F>
   void call(const char* function, std::initializer_list<Input> inputs, std::initializer_list<Output> outputs,
             const F& f) {
     const std::size_t count = check(function, inputs, outputs);
+    make_room(inputs, outputs);
     const bool mimics = model.has_mimics();
-    on_threads((count + table.lanes - 1) / table.lanes, [&](int index, std::size_t tile) {
+    on_threads((count + table->lanes - 1) / table->lanes, [&](int index, std::size_t tile) {
       Worker& w = workers[index];
-      const std::size_t first = tile * table.lanes;
-      const int used = static_cast<int>(std::min<std::size_t>(table.lanes, count - first));
+      const std::size_t first = tile * table->lanes;
+      const int used = static_cast<int>(std::min<std::size_t>(table->lanes, count - first));
+      load_inertias(w, tile);
       const S* in[batching::most_inputs] = {};
       S* out[batching::most_outputs] = {};
       int i = 0;
@@ -248,7 +364,7 @@ struct Batch<S>::Data {
                                                          : batching::numbers(w.out[i]);
         ++i;
       }
-      std::fill_n(w.smallest, table.lanes, S(1));
+      std::fill_n(w.smallest, table->lanes, S(1));
       f(w, in, out);
       for (int s = 0; s < used; ++s)
         if (!(w.smallest[s] > 0)) w.failed = std::min(w.failed, first + s);
@@ -259,19 +375,80 @@ struct Batch<S>::Data {
         for (int s = 0; s < used; ++s)
           if (!(w.smallest[s] > 0))
             for (std::size_t c = 0; c < output.n; ++c)
-              lanes[c * table.lanes + s] = std::numeric_limits<S>::quiet_NaN();
+              lanes[c * table->lanes + s] = std::numeric_limits<S>::quiet_NaN();
         give(output, count, first, used, lanes);
       }
     });
     report(function);
   }
 
+  /// From the model's constants to those of each state: each worker's tree gets lanes of them.
+  void use_varied() {
+    table = &varied_kernels<S>();
+    const Tree<S>& base = model.tree<S>();
+    const std::size_t lanes = table->lanes,
+                      slots = static_cast<std::size_t>(base.slots() + block - 1) / block * block;
+    const auto spread = [&](const S* from, std::size_t n, AlignedArray<Pack<S, most_lanes>>& to) {
+      if (to.size() < n) to = AlignedArray<Pack<S, most_lanes>>(n);
+      for (std::size_t i = 0; i < n; ++i) std::fill_n(batching::numbers(to) + i * lanes, lanes, from[i]);
+      return batching::numbers(to);
+    };
+    for (Worker& w : workers) {
+      w.tree.constants = spread(base.constants, slots * constant::count, w.constants);
+      w.tree.pitch = spread(base.pitch, slots, w.pitch);
+      w.tree.offset = spread(base.offset, slots, w.offset);
+      w.tree.has_armature = varied->has_armature;
+      if (w.outboard_mass.size() == 0) w.outboard_mass = AlignedArray<Pack<S, most_lanes>>(base.nv);
+      if (columns) w.lin.mass = mass_outboard(w);
+    }
+  }
+  /// The inertias of a tile's states, where they vary, to where the kernels read them.
+  void load_inertias(Worker& w, std::size_t tile) const {
+    if (!varied) return;
+    const Tree<S>& base = model.tree<S>();
+    const std::size_t lanes = table->lanes, nv = base.nv;
+    w.tree.armature = varied->armature.data() + tile * nv * lanes;
+    constexpr std::size_t each = constant::count - constant::mp;
+    const S* const inertias = varied->inertias.data() + tile * base.bodies * each * lanes;
+    table->spread_inertias(inertias, base.bodies, batching::numbers(w.constants));
+    if (!columns) return;
+    // The mass outboard of each joint, for each of its velocities, tip to base.
+    S* const mass = batching::numbers(w.outboard_mass);
+    std::fill_n(mass, nv * lanes, S(0));
+    for (int k = base.bodies; k >= 1; --k) {
+      const BodyIndex& b = base.index[k];
+      const S* const own = inertias + ((k - 1) * each + constant::m - constant::mp) * lanes;
+      S* const here = mass + b.v * lanes;
+      for (std::size_t s = 0; s < lanes; ++s) here[s] += own[s];
+      if (b.inboard != 0)
+        for (std::size_t s = 0; s < lanes; ++s) mass[base.index[b.inboard].v * lanes + s] += here[s];
+      const std::size_t end = k < base.bodies ? base.index[k + 1].v : base.nv;
+      for (std::size_t i = b.v + 1; i < end; ++i) std::copy_n(here, lanes, mass + i * lanes);
+    }
+  }
+
+  /// The same for algorithms that are compiled for the model's own inertias alone.
+  template <class F>
+  void call_with_model_inertias(const char* function, std::initializer_list<Input> inputs,
+                                std::initializer_list<Output> outputs, const F& f) {
+    refuse_varied(function);
+    call(function, inputs, outputs, f);
+  }
+  void refuse_varied(const char* function) const {
+    if (varied)
+      throw ArgumentError(fmt::format(
+          "{}: takes no varied inertias; use_model_inertias() goes back to the model's", function));
+  }
+
   /// The same one state at a time: f(worker, in, out), arrays of one state in the model's own coordinates.
+  /// `of_inertias`: whether results depend on them.
   template <class F>
   void call_one_by_one(const char* function, std::initializer_list<Input> inputs,
-                       std::initializer_list<Output> outputs, const F& f) {
+                       std::initializer_list<Output> outputs, const F& f, bool of_inertias = true) {
+    if (of_inertias) refuse_varied(function);
     const std::size_t count = check(function, inputs, outputs);
-    on_threads(count, [&](int index, std::size_t state) {
+    if (options.layout == Layout::columns) make_room_for_one(inputs, outputs);
+    const auto one_state = [&](int index, std::size_t state) {
       Worker& w = workers[index];
       std::span<const S> in[batching::most_inputs];
       std::span<S> out[batching::most_outputs];
@@ -301,7 +478,11 @@ struct Batch<S>::Data {
         for (std::size_t c = 0; !in_place && c < output.n; ++c) output.x[c * count + state] = out[i][c];
         ++i;
       }
-    });
+    };
+    if (few(inputs.begin()->x) && !large())  // not worth waking a thread
+      for (std::size_t state = 0; state < count; ++state) one_state(0, state);
+    else
+      on_threads(count, one_state);
     report(function);
   }
   std::size_t check(const char* function, std::initializer_list<Input> inputs,
@@ -314,6 +495,9 @@ struct Batch<S>::Data {
     };
     for (const Input& i : inputs) require(i.name, i.x.size(), i.n);
     for (const Output& o : outputs) require(o.name, o.x.size(), o.n);
+    if (varied && varied->count != count)
+      throw ArgumentError(
+          fmt::format("{}: {} states, but vary() was given inertias of {}", function, count, varied->count));
     return count;
   }
   /// After the last state: throws for the first that was singular.
@@ -331,6 +515,11 @@ struct Batch<S>::Data {
                     function, failed));
   }
 
+  /// The same argument as it is, mimic joints not filled in.
+  static Input own(Input x) {
+    x.kind = Numbers::other;
+    return x;
+  }
   Input q(In<S> x) const { return {"q", x, Numbers::coordinates, static_cast<std::size_t>(model.nq())}; }
   Input v(const char* name, In<S> x) const {
     return {name, x, Numbers::velocities, static_cast<std::size_t>(model.nv())};
@@ -341,7 +530,18 @@ struct Batch<S>::Data {
   Output matrix(const char* name, Out<S> x) const {
     return {name, x, Numbers::matrix, static_cast<std::size_t>(model.nv()) * model.nv()};
   }
+  Output columns_of(const char* name, Out<S> x) const {
+    return {name, x, Numbers::columns, static_cast<std::size_t>(6) * model.nv()};
+  }
   Output other(const char* name, Out<S> x, std::size_t n) const { return {name, x, Numbers::other, n}; }
+  /// One (moment, force) a body, or none at all.
+  Input wrenches(In<S> x) const {
+    return {"wrenches", x, Numbers::other, x.empty() ? 0 : 6 * static_cast<std::size_t>(model.body_count())};
+  }
+  /// A result that is left out where the caller gives no room for it.
+  Output if_wanted(const char* name, Out<S> x, std::size_t n) const {
+    return {name, x, Numbers::other, x.empty() ? 0 : n};
+  }
 };
 
 }  // namespace articula

@@ -13,9 +13,10 @@ inline constexpr int most_lanes = 8;
 template <class T>
 struct BatchTable {
   int lanes;
-  /// Between numbers state by state (n each, `used` states) and lanes. Lanes beyond get the last state.
-  void (*gather)(const T* states, long n, int used, T* lanes);
-  void (*scatter)(const T* lanes, long n, int used, T* states);
+  /// Between numbers state by state (n each, `stride` from one state to the next, `used` states) and lanes.
+  /// Lanes beyond get the last state.
+  void (*gather)(const T* states, long n, long stride, int used, T* lanes);
+  void (*scatter)(const T* lanes, long n, long stride, int used, T* states);
   /// The same with numbers of one kind together, `stride` from one kind to the next.
   void (*gather_columns)(const T* states, long n, long stride, int used, T* lanes);
   void (*scatter_columns)(const T* lanes, long n, long stride, int used, T* states);
@@ -40,10 +41,18 @@ struct BatchTable {
                             const T* dtau, const L&, T* a, T* right, T* da, T* smallest);
   void (*inverse_gradient)(const Model&, const T* q, const T* v, const T* a, const T* weights, const L&,
                            T* by_q, T* by_v, T* by_a);
+  void (*forward_gradient)(const Model&, const T* q, const T* v, const T* tau, const T* weights, const L&,
+                           T* a, T* scratch, T* by_q, T* by_v, T* by_tau, T* smallest);
+  /// Constants from constant::mp on, body by body, to where a tree of lanes has them.
+  void (*spread_inertias)(const T* inertias, int bodies, T* constants);
 };
 
 ARTICULA_DECLARE_KERNELS(BatchTable<double>, batch_in_double)
 ARTICULA_DECLARE_KERNELS(BatchTable<float>, batch_in_float)
+// The same with a tree of lanes: Tree's constants, pitch, armature and offset, and LinearizationMemory's mass
+// and damping, are arrays of lanes like the states'.
+ARTICULA_DECLARE_KERNELS(BatchTable<double>, varied_in_double)
+ARTICULA_DECLARE_KERNELS(BatchTable<float>, varied_in_float)
 
 template <class T>
 const BatchTable<T>& batch_kernels() {
@@ -51,6 +60,13 @@ const BatchTable<T>& batch_kernels() {
     return ARTICULA_CHOOSE_KERNELS(batch_in_double)();
   else
     return ARTICULA_CHOOSE_KERNELS(batch_in_float)();
+}
+template <class T>
+const BatchTable<T>& varied_kernels() {
+  if constexpr (sizeof(T) == sizeof(double))
+    return ARTICULA_CHOOSE_KERNELS(varied_in_double)();
+  else
+    return ARTICULA_CHOOSE_KERNELS(varied_in_float)();
 }
 
 }  // namespace articula

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "articula/diagonal/arrays.hpp"
 #include "articula/diagonal/kernels.hpp"
 #include "articula/dynamics/mass_factor.hpp"
 
@@ -17,21 +18,9 @@ DiagonalizedDynamics::DiagonalizedDynamics(const Model& model)
         "diagonalized dynamics: model '{}' has mimic joints, whose hinges share coordinates; the factor "
         "of the mass matrix needs one coordinate a hinge",
         model.name()));
-  const std::size_t slots = tree().slots(), nv = tree().nv;
-  extra_ = AlignedArray<double>(27 * slots + 22 * nv);
-  double* at = extra_.data();
-  const auto give = [&](std::size_t count) { return std::exchange(at, at + count); };
-  d_.P_plus = give(21 * slots);
-  d_.G = give(6 * nv);
-  d_.V = give(6 * slots);
-  d_.root = give(6 * nv);
-  d_.inv_root = give(nv);
-  d_.D_dot = give(6 * nv);
-  d_.xi = give(nv);
-  d_.theta_dot = give(nv);
-  d_.force = give(nv);
+  extra_ = diagonal_arrays(tree(), d_);
   d_.k = m_;
-  control_ = AlignedArray<double>(2 * nv);
+  control_ = AlignedArray<double>(2 * static_cast<std::size_t>(tree().nv));
 }
 
 void DiagonalizedDynamics::update(In<double> q) {

@@ -8,12 +8,11 @@ namespace articula {
 
 namespace {
 template <class S>
-Mat3<S> cast(const Mat3<double>& m) {
-  return {S(m.xx), S(m.xy), S(m.xz), S(m.yx), S(m.yy), S(m.yz), S(m.zx), S(m.zy), S(m.zz)};
-}
-template <class S>
-Spatial<S> load6(const S* p) {
-  return {{p[0], p[1], p[2]}, {p[3], p[4], p[5]}};
+FrameOnBody<S> cast(const FrameOnBody<double>& f) {
+  const Mat3<double>& m = f.R;
+  return {f.slot,
+          {S(m.xx), S(m.xy), S(m.xz), S(m.yx), S(m.yy), S(m.yz), S(m.zx), S(m.zy), S(m.zz)},
+          {S(f.p.x), S(f.p.y), S(f.p.z)}};
 }
 }  // namespace
 
@@ -54,92 +53,54 @@ void Kinematics<S>::require(bool available, const char* what) const {
         fmt::format("kinematics: {} asked for, but update() was not called with what it needs", what));
 }
 
-template <class S>
-Vec3<S> Kinematics<S>::origin(int slot) const {
-  const S* p = this->m_.p + 3 * slot;
-  return {p[0], p[1], p[2]};
+FrameOnBody<double> frame_on_body(const Model& model, int frame) {
+  if (frame < 0 || frame >= static_cast<int>(model.frames().size()))
+    throw ArgumentError(fmt::format("kinematics: frame {} does not exist, model '{}' has {}", frame,
+                                    model.name(), model.frames().size()));
+  const Frame& f = model.frames()[frame];
+  if (f.body < 0) return {0, f.placement.R, f.placement.p};
+  const Mat3<double>& link = model.bodies()[f.body].link_axes;
+  return {f.body + 1, link * f.placement.R, link * f.placement.p};
 }
 
 template <class S>
-typename Kinematics<S>::Placed Kinematics<S>::place(int frame) const {
+PlacedFrame<S> Kinematics<S>::place(int frame) const {
   require(level_ >= 1, "a pose");
-  if (frame < 0 || frame >= static_cast<int>(this->model_.frames().size()))
-    throw ArgumentError(fmt::format("kinematics: frame {} does not exist, model '{}' has {}", frame,
-                                    this->model_.name(), this->model_.frames().size()));
-  const Frame& f = this->model_.frames()[frame];
-  const Vec3<S> p{S(f.placement.p.x), S(f.placement.p.y), S(f.placement.p.z)};
-  if (f.body < 0) return {0, cast<S>(f.placement.R), p};
-  const S* x = slot(this->m_.x, f.body + 1, int(body::count)) + block * body::R;
-  const Mat3<S> body_axes{x[0],         x[block],     x[2 * block], x[3 * block], x[4 * block],
-                          x[5 * block], x[6 * block], x[7 * block], x[8 * block]};
-  const Mat3<S> link = body_axes * cast<S>(this->model_.bodies()[f.body].link_axes);
-  return {f.body + 1, link * cast<S>(f.placement.R), link * p};
+  return place_frame(this->m_, cast<S>(frame_on_body(this->model_, frame)));
 }
 
 template <class S>
 FramePose<S> Kinematics<S>::pose(int frame) const {
-  const Placed f = place(frame);
-  return {f.R, origin(f.slot) + f.r};
+  const PlacedFrame<S> f = place(frame);
+  return {f.R, origin_of_body(this->m_, f.slot) + f.r};
 }
 
 template <class S>
 Spatial<S> Kinematics<S>::velocity(int frame, Axes axes) const {
-  const Placed f = place(frame);
+  const PlacedFrame<S> f = place(frame);
   require(level_ >= 2, "a velocity");
-  const Spatial<S> V = load6(this->m_.V + 6 * f.slot);
-  if (axes == Axes::spatial) return star(Phi<S>{-origin(f.slot)}) * V;
-  const Spatial<S> at_frame = star(Phi<S>{f.r}) * V;
-  if (axes == Axes::world) return at_frame;
-  return {star_times(f.R, at_frame.w), star_times(f.R, at_frame.v)};
+  return articula::frame_velocity(this->m_, f, axes);
 }
 
 template <class S>
 Spatial<S> Kinematics<S>::acceleration(int frame, Axes axes) const {
-  const Placed f = place(frame);
+  const PlacedFrame<S> f = place(frame);
   require(level_ >= 2, "an acceleration");
-  const Spatial<S> V = load6(this->m_.V + 6 * f.slot), alpha = load6(this->m_.alpha + 6 * f.slot);
-  if (axes == Axes::spatial) {
-    // V_s = (w, v - p' x ... ) with p fixed in space: d/dt (v - w x p) = v' - w' x p - w x v
-    const Vec3<S> p = origin(f.slot);
-    return {alpha.w, alpha.v - cross(alpha.w, p) - cross(V.w, V.v)};
-  }
-  const Spatial<S> world{alpha.w, alpha.v + cross(alpha.w, f.r) + cross(V.w, cross(V.w, f.r))};
-  if (axes == Axes::world) return world;
-  const Vec3<S> v = V.v + cross(V.w, f.r);  // d/dt (R* x) = R* (x' - w x x)
-  return {star_times(f.R, world.w), star_times(f.R, world.v - cross(V.w, v))};
+  return frame_acceleration(this->m_, f, axes);
 }
 
 template <class S>
 void Kinematics<S>::jacobian(int frame, Out<S> J, Axes axes) const {
   const int nv = this->model_.nv();
   this->check("jacobian", "J", J.size(), static_cast<std::size_t>(6) * nv);
-  const Placed f = place(frame);
+  const PlacedFrame<S> f = place(frame);
   for (S& x : J) x = 0;
-  const Tree<S>& tree = this->tree();
-  Vec3<S> to_point =
-      f.r;  // from O_k; summed up, not subtracted: a point far from the world's origin loses nothing
   const auto full = this->model_.full_velocities();
-  for (int k = f.slot; k > 0; k = tree.index[k].inboard) {
-    const BodyIndex& b = tree.index[k];
-    const S* x = slot(this->m_.x, k, int(body::count)) + block * body::R;
-    const Mat3<S> R{x[0],         x[block],     x[2 * block], x[3 * block], x[4 * block],
-                    x[5 * block], x[6 * block], x[7 * block], x[8 * block]};
-    if (axes == Axes::spatial) to_point = -origin(k);
-    visit(b.kind, [&](auto j) {
-      using Kind = decltype(j);
-      const HingeMap<Kind, S> H{R, tree.pitch[k]};
-      for_each_index<Kind::nv>([&](auto i) {
-        Spatial<S> c = star(Phi<S>{to_point}) * spatial(H.template row<i.value>());
-        if (axes == Axes::local) c = {star_times(f.R, c.w), star_times(f.R, c.v)};
-        const auto& own = full[b.v + i.value];
-        const S* n = &c.w.x;
-        for (int r = 0; r < 6; ++r)
-          J[static_cast<std::size_t>(r) * nv + own.source] += static_cast<S>(own.multiplier) * n[r];
-      });
-    });
-    to_point += Vec3<S>{x[(body::l - body::R) * block], x[(body::l - body::R + 1) * block],
-                        x[(body::l - body::R + 2) * block]};
-  }
+  frame_jacobian(this->tree(), this->m_, f, axes, [&](int i, const Spatial<S>& column) {
+    const S* n = &column.w.x;
+    for (int r = 0; r < 6; ++r)
+      J[static_cast<std::size_t>(r) * nv + full[i].source] += static_cast<S>(full[i].multiplier) * n[r];
+  });
 }
 
 template <class S>

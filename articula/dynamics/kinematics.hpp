@@ -2,17 +2,10 @@
 // momentum.
 #pragma once
 
+#include "articula/dynamics/frame_motion.hpp"
 #include "articula/dynamics/workspace.hpp"
 
 namespace articula {
-
-/// Axes in which a frame's velocity, acceleration or Jacobian is given. The point is the frame's origin in
-/// the first two, the world's origin in the third.
-enum class Axes {
-  world,    // world axes at the frame's origin ("mixed" elsewhere): the default
-  local,    // the frame's own axes at its origin
-  spatial,  // world axes at the world's origin
-};
 
 template <class S>
 struct FramePose {
@@ -44,18 +37,15 @@ class Kinematics : public Workspace<S> {
   Totals<S> totals();
 
  private:
-  struct Placed {
-    int slot;
-    Mat3<S> R;  // of the frame, in the world
-    Vec3<S> r;  // from O_k to the frame's origin, world axes
-  };
-  Placed place(int frame) const;
+  PlacedFrame<S> place(int frame) const;
   void move(std::span<const S> q, std::span<const S> v, const S* full_a);
-  Vec3<S> origin(int slot) const;
   void require(bool available, const char* what) const;
   int level_ = 0;
   S rotor_energy_ = 0;
 };
+
+/// A frame of the model as kernels take it. Throws ArgumentError if there is none of that number.
+FrameOnBody<double> frame_on_body(const Model& model, int frame);
 
 /// World pose of a frame; velocity of its origin; 6 x nv Jacobian: one call each, for use outside loops.
 FramePose<double> pose(const Model& model, In<double> q, std::string_view frame);

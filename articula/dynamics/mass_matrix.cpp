@@ -1,5 +1,6 @@
 #include "articula/dynamics/mass_matrix.hpp"
 
+#include "articula/dynamics/centroidal_map.hpp"
 #include "articula/dynamics/kernels.hpp"
 
 namespace articula {
@@ -36,44 +37,14 @@ void MassMatrix<S>::compute_centroidal_map(In<S> q, Out<S> map) {
   const int nv = this->model_.nv();
   this->check("centroidal_map", "q", q.size(), this->model_.nq());
   this->check("centroidal_map", "map", map.size(), static_cast<std::size_t>(6) * nv);
-  const Tree<S>& tree = this->tree();
-  const KernelMemory<S>& m = this->m_;
-  kernels<S>().composite_inertias(tree, this->full_q(q), m);
-  // X(k) = R(k) Hs*(k) is the momentum that joint k gives, about the first origin of its tree. m.roots has
-  // each tree's mass properties about that origin, and the origin, last tree first.
-  int trees = 0;
-  for (int k = 1; k < tree.slots(); ++k) trees += tree.index[k].inboard == 0;
-  // Places are taken from the last tree's origin: far from the world's own, nothing is lost.
-  const auto root_origin = [&](int t) {
-    const S* r = m.roots + 13 * t;
-    return Vec3<S>{r[10], r[11], r[12]};
-  };
-  Vec3<S> sum{0, 0, 0};
-  S mass = 0;
-  for (int t = 0; t < trees; ++t) {
-    const S* r = m.roots + 13 * t;
-    mass += r[0];
-    sum += Vec3<S>{r[1], r[2], r[3]} + (root_origin(t) - root_origin(0)) * r[0];
-  }
-  const Vec3<S> center = sum * (1 / mass);
+  kernels<S>().composite_inertias(this->tree(), this->full_q(q), this->m_);
   for (S& x : map) x = 0;
   const auto full = this->model_.full_velocities();
-  Vec3<S> origin{0, 0, 0};
-  for (int k = 1; k < tree.slots(); ++k) {
-    if (tree.index[k].inboard == 0) {
-      origin = root_origin(--trees) - root_origin(0);
-    }
-    const int end = k + 1 < tree.slots() ? tree.index[k + 1].v : tree.nv;
-    for (int i = tree.index[k].v; i < end; ++i) {
-      const S* X = m.X + i;
-      const long n = row_length(tree.nv);
-      const Spatial<S> about_center =
-          Phi<S>{origin - center} * Spatial<S>{{X[0], X[n], X[2 * n]}, {X[3 * n], X[4 * n], X[5 * n]}};
-      const S* c = &about_center.w.x;
-      for (int r = 0; r < 6; ++r)
-        map[static_cast<std::size_t>(r) * nv + full[i].source] += static_cast<S>(full[i].multiplier) * c[r];
-    }
-  }
+  centroidal_columns(this->tree(), this->m_, [&](int i, const Spatial<S>& column) {
+    const S* c = &column.w.x;
+    for (int r = 0; r < 6; ++r)
+      map[static_cast<std::size_t>(r) * nv + full[i].source] += static_cast<S>(full[i].multiplier) * c[r];
+  });
 }
 
 std::vector<double> mass_matrix(const Model& model, In<double> q) {

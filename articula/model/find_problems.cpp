@@ -2,7 +2,6 @@
 // below.
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -12,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "articula/model/inertial_parameters.hpp"
 #include "articula/model/massless_joints.hpp"
 #include "articula/model/model.hpp"
 
@@ -25,7 +25,6 @@ using Severity = Finding::Severity;
 // Errors.
 constexpr double largest_number = 1e30;      // beyond it, squares and cubes overflow
 constexpr double rotation_tolerance = 1e-6;  // |R R* - Id|: matrices rounded to single precision pass
-constexpr double negative_moment = 1e-6;     // of the largest moment: files round to six digits
 constexpr double perpendicular = 1e-6;       // cosine between the axes of a universal joint
 // Suspicions.
 constexpr double unit_length = 1e-6;        // deviation of an axis' length from one
@@ -366,22 +365,6 @@ void Audit::check_link(const LinkSpec& link) {
     error(link.where, "link '{}' has the negative mass {:.6g} kg; give a mass of zero or more", link.name,
           m.mass);
   check_moments(link);
-}
-
-/// Principal moments, ascending; what only rounding left of them is zero.
-std::array<double, 3> principal_moments(const Sym3<double>& J) {
-  if (J.xy == 0 && J.xz == 0 && J.yz == 0) {
-    std::array<double, 3> moments{J.xx, J.yy, J.zz};
-    std::sort(moments.begin(), moments.end());
-    return moments;
-  }
-  Eigen::Matrix3d m;
-  m << J.xx, J.xy, J.xz, J.xy, J.yy, J.yz, J.xz, J.yz, J.zz;
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(m, Eigen::EigenvaluesOnly);
-  const Eigen::Vector3d v = solver.eigenvalues();
-  const double rounding = 1e-15 * v.cwiseAbs().maxCoeff();
-  const auto clean = [rounding](double x) { return std::abs(x) <= rounding ? 0 : x; };
-  return {clean(v(0)), clean(v(1)), clean(v(2))};
 }
 
 void Audit::check_moments(const LinkSpec& link) {

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <unordered_map>
 
+#include "articula/model/inertial_parameters.hpp"
 #include "articula/spatial/aligned.hpp"
 
 namespace articula {
@@ -98,22 +98,6 @@ void weld(MassProperties& body, const MassProperties& piece, const Pose& pose) {
                  about(piece.mass, c);
   body.mass = mass;
   body.center_of_mass = center;
-}
-
-/// J = lambda Id + u w* + w u*: see Tree.
-struct CircularSections {
-  double lambda, sigma;
-  Vec3<double> u, w;
-};
-CircularSections circular_sections(const Sym3<double>& J) {
-  Eigen::Matrix3d m;
-  m << J.xx, J.xy, J.xz, J.xy, J.yy, J.yz, J.xz, J.yz, J.zz;
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(m);
-  const Eigen::Vector3d d = eigen.eigenvalues();
-  const Eigen::Vector3d a = std::sqrt(std::max(0.0, d[1] - d[0])) * eigen.eigenvectors().col(0);
-  const Eigen::Vector3d b = std::sqrt(std::max(0.0, d[2] - d[1])) * eigen.eigenvectors().col(2);
-  const Eigen::Vector3d u = (b - a) / 2, w = b + a;
-  return {d[1], (J.xx + J.yy + J.zz) / 2 - d[1], {u[0], u[1], u[2]}, {w[0], w[1], w[2]}};
 }
 
 template <class T>
@@ -421,14 +405,14 @@ void Model::Data::fill(TreeData<R>& out) const {
     });
     const MassProperties& mass = body.mass;
     const Vec3<double> c = body.link_axes * mass.center_of_mass, mp = c * mass.mass;
-    const CircularSections J =
-        circular_sections(turned(body.link_axes, mass.inertia) + minus_tilde_tilde(c, mp * 0.5));
+    const InertialConstants J = inertial_constants(
+        mass.mass, mp, turned(body.link_axes, mass.inertia) + minus_tilde_tilde(c, mp * 0.5));
     put(slot, constant::E, &hinge.E.xx, 9);
     put(slot, constant::l, &hinge.l.x, 3);
-    put(slot, constant::mp, &mp.x, 3);
+    put(slot, constant::mp, &J.mp.x, 3);
     put(slot, constant::u, &J.u.x, 3);
     put(slot, constant::w, &J.w.x, 3);
-    put(slot, constant::m, &mass.mass, 1);
+    put(slot, constant::m, &J.m, 1);
     put(slot, constant::lambda, &J.lambda, 1);
     put(slot, constant::sigma, &J.sigma, 1);
   }

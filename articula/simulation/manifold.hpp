@@ -52,12 +52,20 @@ class Manifold {
   /// A length for each velocity by which an error of u is judged: |q| of pieces that add, else at least 1.
   void scales(const double* q, double* scale) const;
 
- private:
   enum class Kind : unsigned char { flat, rotation, motion, plane };
   struct Piece {
     Kind kind;
     int q, v, count;  // count: of a flat piece
   };
+  /// The pieces as plain memory, for texts that are compiled for each instruction set (articula/batch).
+  struct Pieces {
+    const Piece *first, *last;
+    ARTICULA_INLINE const Piece* begin() const { return first; }
+    ARTICULA_INLINE const Piece* end() const { return last; }
+  };
+  Pieces pieces() const { return {pieces_.data(), pieces_.data() + pieces_.size()}; }
+
+ private:
   void add(Kind kind, int count);
   std::vector<Piece> pieces_;
   int nq_ = 0, nv_ = 0;

@@ -1,4 +1,4 @@
-// Manifold's functions of any number type: double, float, Dual.
+// Manifold's functions of any number type: double, float, Dual, Pack. Always inlined, as scalar.hpp says.
 #pragma once
 
 #include "articula/simulation/manifold.hpp"
@@ -10,45 +10,79 @@ namespace articula {
 namespace manifold_text {
 
 template <class S>
-Vec3<S> vec(const S* p) {
+ARTICULA_INLINE Vec3<S> vec(const S* p) {
   return {p[0], p[1], p[2]};
 }
 template <class S>
-void put(const Vec3<S>& a, S* out) {
+ARTICULA_INLINE void put(const Vec3<S>& a, S* out) {
   out[0] = a.x, out[1] = a.y, out[2] = a.z;
+}
+
+template <class Mask>
+ARTICULA_INLINE bool every_lane(const Mask& mask) {
+  constexpr int N = sizeof(Mask) / sizeof(mask[0]);
+  using Long = typename LanesOf<long long, N>::type;
+  if constexpr (sizeof(Mask) == sizeof(Long))
+    return all<N>(mask);
+  else
+    return all<N>(__builtin_convertvector(mask, Long));
+}
+/// small() where x < limit, else large(). Packs make both if lanes differ, and each lane takes its own: what
+/// a lane gets does not depend on its neighbours.
+template <class S, class Small, class Large>
+ARTICULA_INLINE auto where_less(const S& x, double limit, const Small& small, const Large& large) {
+  return x < S(limit) ? small() : large();
+}
+template <class T, int N, Constants C, class Small, class Large>
+ARTICULA_INLINE auto where_less(const Pack<T, N, C>& x, double limit, const Small& small,
+                                const Large& large) {
+  const auto less = x.x < Pack<T, N, C>(T(limit)).x;
+  auto out = small();
+  if (__builtin_expect(!every_lane(less), 0)) {
+    const auto other = large();
+    for (unsigned i = 0; i < sizeof(out.terms) / sizeof(out.terms[0]); ++i)
+      out.terms[i].x = less ? out.terms[i].x : other.terms[i].x;
+  }
+  return out;
 }
 
 /// sin(x/2)/x, cos(x/2), (1 - cos x)/x^2 and (x - sin x)/x^3 of x = |w|. Series in x^2 where x is small: the
 /// root has no derivative at zero.
 template <class S>
 struct TurnTerms {
-  explicit TurnTerms(const Vec3<S>& w) {
+  struct Three {
+    S terms[3];  // half_sinc, half_cos, c
+  };
+  ARTICULA_INLINE explicit TurnTerms(const Vec3<S>& w) {
     const S x2 = dot(w, w);
-    if (x2 < S(0.25)) {
-      const S y = x2 * 0.25;
-      half_sinc =
-          (1.0 - y / 6.0 * (1.0 - y / 20.0 * (1.0 - y / 42.0 * (1.0 - y / 72.0 * (1.0 - y / 110.0))))) * 0.5;
-      half_cos = 1.0 - y / 2.0 * (1.0 - y / 12.0 * (1.0 - y / 30.0 * (1.0 - y / 56.0 * (1.0 - y / 90.0))));
-      c = (1.0 -
-           x2 / 20.0 * (1.0 - x2 / 42.0 * (1.0 - x2 / 72.0 * (1.0 - x2 / 110.0 * (1.0 - x2 / 156.0))))) /
-          6.0;
-    } else {
-      const S x = square_root(x2);
-      const SinCos<S> half = sincos(x * 0.5);
-      half_sinc = half.sin / x;
-      half_cos = half.cos;
-      c = (x - half.sin * half.cos * 2.0) / (x2 * x);
-    }
+    const Three t = where_less(
+        x2, 0.25,
+        [&]() __attribute__((always_inline)) {
+          const S y = x2 * 0.25;
+          return Three{
+              {(1.0 - y / 6.0 * (1.0 - y / 20.0 * (1.0 - y / 42.0 * (1.0 - y / 72.0 * (1.0 - y / 110.0))))) *
+                   0.5,
+               1.0 - y / 2.0 * (1.0 - y / 12.0 * (1.0 - y / 30.0 * (1.0 - y / 56.0 * (1.0 - y / 90.0)))),
+               (1.0 -
+                x2 / 20.0 * (1.0 - x2 / 42.0 * (1.0 - x2 / 72.0 * (1.0 - x2 / 110.0 * (1.0 - x2 / 156.0))))) /
+                   6.0}};
+        },
+        [&]() __attribute__((always_inline)) {
+          const S x = square_root(x2);
+          const SinCos<S> half = sincos(x * 0.5);
+          return Three{{half.sin / x, half.cos, (x - half.sin * half.cos * 2.0) / (x2 * x)}};
+        });
+    half_sinc = t.terms[0], half_cos = t.terms[1], c = t.terms[2];
     b = half_sinc * half_sinc * 2.0;
   }
-  Quaternion<S> quaternion(const Vec3<S>& w) const {
+  ARTICULA_INLINE Quaternion<S> quaternion(const Vec3<S>& w) const {
     return {w.x * half_sinc, w.y * half_sinc, w.z * half_sinc, half_cos};
   }
   S half_sinc, half_cos, b, c;
 };
 
 template <class S>
-void turn(const S* q, const Quaternion<S>& by, S* out) {
+ARTICULA_INLINE void turn(const S* q, const Quaternion<S>& by, S* out) {
   const Quaternion<S> r = normalized(Quaternion<S>{q[0], q[1], q[2], q[3]} * by);
   out[0] = r.x, out[1] = r.y, out[2] = r.z, out[3] = r.w;
 }
@@ -63,10 +97,13 @@ Dual<T, D> angle_of(const Dual<T, D>& sine, const Dual<T, D>& cosine) {
 
 }  // namespace manifold_text
 
+namespace manifold_text {
+
+using Kind = Manifold::Kind;
+
 template <class S>
-void Manifold::integrate(const S* q, const S* u, S* out) const {
-  using namespace manifold_text;
-  for (const Piece& p : pieces_) {
+ARTICULA_INLINE void integrate(const Manifold::Pieces& pieces, const S* q, const S* u, S* out) {
+  for (const Manifold::Piece& p : pieces) {
     const S *qp = q + p.q, *up = u + p.v;
     S* const o = out + p.q;
     switch (p.kind) {
@@ -102,9 +139,9 @@ void Manifold::integrate(const S* q, const S* u, S* out) const {
 }
 
 template <class S>
-void Manifold::chart_rate_to_fourth_order(const S* u, const S* w, S* out) const {
-  using namespace manifold_text;
-  for (const Piece& p : pieces_) {
+ARTICULA_INLINE void chart_rate_to_fourth_order(const Manifold::Pieces& pieces, const S* u, const S* w,
+                                                S* out) {
+  for (const Manifold::Piece& p : pieces) {
     const S *up = u + p.v, *wp = w + p.v;
     S* const o = out + p.v;
     switch (p.kind) {
@@ -130,6 +167,17 @@ void Manifold::chart_rate_to_fourth_order(const S* u, const S* w, S* out) const 
       }
     }
   }
+}
+
+}  // namespace manifold_text
+
+template <class S>
+void Manifold::integrate(const S* q, const S* u, S* out) const {
+  manifold_text::integrate(pieces(), q, u, out);
+}
+template <class S>
+void Manifold::chart_rate_to_fourth_order(const S* u, const S* w, S* out) const {
+  manifold_text::chart_rate_to_fourth_order(pieces(), u, w, out);
 }
 
 template <class S>

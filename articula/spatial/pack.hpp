@@ -13,8 +13,13 @@ struct LanesOf {
   typedef T type __attribute__((vector_size(N * sizeof(T))));
 };
 
-template <class T, int N>
+/// What a model's constants are to a pack: one number for all lanes, or, where each lane is a state with
+/// masses of its own (articula/batch), packs themselves.
+enum class Constants : bool { shared, varied };
+
+template <class T, int N, Constants constants = Constants::shared>
 struct Pack {
+  using Number = T;
   using Lanes = typename LanesOf<T, N>::type;
   using Mask = decltype(Lanes{} < Lanes{});
   Lanes x;
@@ -69,26 +74,28 @@ ARTICULA_INLINE bool all(const Mask& mask) {
 }
 
 template <class T, int N>
-struct RealOf<Pack<T, N>> {
+struct RealOf<Pack<T, N, Constants::shared>> {
   using type = T;
 };
 
-#define ARTICULA_PACK_OPERATOR(op)                                                         \
-  template <class T, int N>                                                                \
-  ARTICULA_INLINE Pack<T, N> operator op(const Pack<T, N>& a, const Pack<T, N>& b) {       \
-    return Pack<T, N>(a.x op b.x);                                                         \
-  }                                                                                        \
-  template <class T, int N>                                                                \
-  ARTICULA_INLINE Pack<T, N> operator op(const Pack<T, N>& a, const Real<Pack<T, N>>& b) { \
-    return Pack<T, N>(a.x op b);                                                           \
-  }                                                                                        \
-  template <class T, int N>                                                                \
-  ARTICULA_INLINE Pack<T, N> operator op(const Real<Pack<T, N>>& a, const Pack<T, N>& b) { \
-    return Pack<T, N>(a op b.x);                                                           \
-  }                                                                                        \
-  template <class T, int N, class B>                                                       \
-  ARTICULA_INLINE Pack<T, N>& operator op##=(Pack<T, N>& a, const B& b) {                  \
-    return a = a op b;                                                                     \
+#define ARTICULA_PACK_OPERATOR(op)                                                            \
+  template <class T, int N, Constants C>                                                      \
+  ARTICULA_INLINE Pack<T, N, C> operator op(const Pack<T, N, C>& a, const Pack<T, N, C>& b) { \
+    return Pack<T, N, C>(a.x op b.x);                                                         \
+  }                                                                                           \
+  template <class T, int N, Constants C>                                                      \
+  ARTICULA_INLINE Pack<T, N, C> operator op(const Pack<T, N, C>& a,                           \
+                                            const typename Pack<T, N, C>::Number& b) {        \
+    return Pack<T, N, C>(a.x op b);                                                           \
+  }                                                                                           \
+  template <class T, int N, Constants C>                                                      \
+  ARTICULA_INLINE Pack<T, N, C> operator op(const typename Pack<T, N, C>::Number& a,          \
+                                            const Pack<T, N, C>& b) {                         \
+    return Pack<T, N, C>(a op b.x);                                                           \
+  }                                                                                           \
+  template <class T, int N, Constants C, class B>                                             \
+  ARTICULA_INLINE Pack<T, N, C>& operator op##=(Pack<T, N, C>& a, const B& b) {               \
+    return a = a op b;                                                                        \
   }
 ARTICULA_PACK_OPERATOR(+)
 ARTICULA_PACK_OPERATOR(-)
@@ -96,21 +103,21 @@ ARTICULA_PACK_OPERATOR(*)
 ARTICULA_PACK_OPERATOR(/)
 #undef ARTICULA_PACK_OPERATOR
 
-template <class T, int N>
-ARTICULA_INLINE Pack<T, N> operator-(const Pack<T, N>& a) {
-  return Pack<T, N>(-a.x);
+template <class T, int N, Constants C>
+ARTICULA_INLINE Pack<T, N, C> operator-(const Pack<T, N, C>& a) {
+  return Pack<T, N, C>(-a.x);
 }
-template <class T, int N>
-ARTICULA_INLINE Pack<T, N> reciprocal(const Pack<T, N>& a) {
-  return Pack<T, N>(T(1) / a.x);
+template <class T, int N, Constants C>
+ARTICULA_INLINE Pack<T, N, C> reciprocal(const Pack<T, N, C>& a) {
+  return Pack<T, N, C>(T(1) / a.x);
 }
-template <class T, int N>
-ARTICULA_INLINE Pack<T, N> smaller(const Pack<T, N>& a, const Pack<T, N>& b) {
-  return Pack<T, N>(a.x < b.x ? a.x : b.x);
+template <class T, int N, Constants C>
+ARTICULA_INLINE Pack<T, N, C> smaller(const Pack<T, N, C>& a, const Pack<T, N, C>& b) {
+  return Pack<T, N, C>(a.x < b.x ? a.x : b.x);
 }
-template <class T, int N>
-ARTICULA_INLINE Pack<T, N> square_root(const Pack<T, N>& a) {
-  Pack<T, N> r;
+template <class T, int N, Constants C>
+ARTICULA_INLINE Pack<T, N, C> square_root(const Pack<T, N, C>& a) {
+  Pack<T, N, C> r;
   for (int i = 0; i < N; ++i) r.x[i] = square_root(a.x[i]);  // one vector instruction after unrolling
   return r;
 }

@@ -14,11 +14,12 @@ ARTICULA_INLINE SinCos<double> sincos(double x) { return {__builtin_sin(x), __bu
 ARTICULA_INLINE SinCos<float> sincos(float x) { return {__builtin_sinf(x), __builtin_cosf(x)}; }
 
 /// Without libm: clears those lanes of `near` where the result is not one.
-template <int N>
-ARTICULA_INLINE SinCos<Pack<double, N>> sincos_near(const Pack<double, N>& angle,
-                                                    typename Pack<double, N>::Mask& near) {
-  using V = typename Pack<double, N>::Lanes;
-  using I = typename Pack<double, N>::Mask;
+template <int N, Constants C>
+ARTICULA_INLINE SinCos<Pack<double, N, C>> sincos_near(const Pack<double, N, C>& angle,
+                                                       typename Pack<double, N, C>::Mask& near) {
+  using P = Pack<double, N, C>;
+  using V = typename P::Lanes;
+  using I = typename P::Mask;
   const V x = angle.x;
   const V shifter = (V{} + 0x1.8p52);
   const V quadrant = x * 6.36619772367581382433e-01 + shifter;
@@ -50,13 +51,12 @@ ARTICULA_INLINE SinCos<Pack<double, N>> sincos_near(const Pack<double, N>& angle
   const I sign = (I{} + 1) << 63;
   const V sine = odd ? c : s, cosine = odd ? s : c;
   near &= (x < 1.6e6) & (x > -1.6e6);
-  return {Pack<double, N>((V)((I)sine ^ ((q << 62) & sign))),
-          Pack<double, N>((V)((I)cosine ^ (((q + 1) << 62) & sign)))};
+  return {P((V)((I)sine ^ ((q << 62) & sign))), P((V)((I)cosine ^ (((q + 1) << 62) & sign)))};
 }
-template <int N>
-ARTICULA_INLINE SinCos<Pack<double, N>> sincos(const Pack<double, N>& angle) {
-  typename Pack<double, N>::Mask near = ~typename Pack<double, N>::Mask{};
-  SinCos<Pack<double, N>> result = sincos_near(angle, near);
+template <int N, Constants C>
+ARTICULA_INLINE SinCos<Pack<double, N, C>> sincos(const Pack<double, N, C>& angle) {
+  typename Pack<double, N, C>::Mask near = ~typename Pack<double, N, C>::Mask{};
+  SinCos<Pack<double, N, C>> result = sincos_near(angle, near);
   if (__builtin_expect(!all<N>(near), 0)) {
     for (int i = 0; i < N; ++i) {
       if (near[i]) continue;
@@ -68,19 +68,18 @@ ARTICULA_INLINE SinCos<Pack<double, N>> sincos(const Pack<double, N>& angle) {
 }
 
 /// Floats through double: the reduction is then exact enough for any float angle below 1.6e6.
-template <int N>
-ARTICULA_INLINE Pack<double, N> widened(const Pack<float, N>& x) {
+template <int N, Constants C>
+ARTICULA_INLINE Pack<double, N> widened(const Pack<float, N, C>& x) {
   return Pack<double, N>(__builtin_convertvector(x.x, typename Pack<double, N>::Lanes));
 }
-template <int N>
-ARTICULA_INLINE SinCos<Pack<float, N>> narrowed(const SinCos<Pack<double, N>>& t) {
-  using F = typename Pack<float, N>::Lanes;
-  return {Pack<float, N>(__builtin_convertvector(t.sin.x, F)),
-          Pack<float, N>(__builtin_convertvector(t.cos.x, F))};
+template <class P, int N>
+ARTICULA_INLINE SinCos<P> narrowed(const SinCos<Pack<double, N>>& t) {
+  using F = typename P::Lanes;
+  return {P(__builtin_convertvector(t.sin.x, F)), P(__builtin_convertvector(t.cos.x, F))};
 }
-template <int N>
-ARTICULA_INLINE SinCos<Pack<float, N>> sincos(const Pack<float, N>& angle) {
-  return narrowed(sincos(widened(angle)));
+template <int N, Constants C>
+ARTICULA_INLINE SinCos<Pack<float, N, C>> sincos(const Pack<float, N, C>& angle) {
+  return narrowed<Pack<float, N, C>>(sincos(widened(angle)));
 }
 
 /// For loops over many angles: results without libm's calls in the loop, which cost registers however rarely
@@ -90,14 +89,14 @@ struct ManySines {
   ARTICULA_INLINE SinCos<S> operator()(const S& angle) { return sincos(angle); }
   ARTICULA_INLINE bool hold() const { return true; }
 };
-template <class T, int N>
-struct ManySines<Pack<T, N>> {
+template <class T, int N, Constants C>
+struct ManySines<Pack<T, N, C>> {
   typename Pack<double, N>::Mask near = ~typename Pack<double, N>::Mask{};
-  ARTICULA_INLINE SinCos<Pack<T, N>> operator()(const Pack<T, N>& angle) {
+  ARTICULA_INLINE SinCos<Pack<T, N, C>> operator()(const Pack<T, N, C>& angle) {
     if constexpr (sizeof(T) == sizeof(double))
       return sincos_near(angle, near);
     else
-      return narrowed(sincos_near(widened(angle), near));
+      return narrowed<Pack<T, N, C>>(sincos_near(widened(angle), near));
   }
   ARTICULA_INLINE bool hold() const { return all<N>(near); }
 };

@@ -49,9 +49,9 @@ struct SolvesOf {
   using type = Wide<S>;
   static constexpr int count = wide_bodies<S>;
 };
-template <class T, int N>
-struct SolvesOf<Pack<T, N>> {
-  using type = Several<Pack<T, N>, 2>;
+template <class T, int N, Constants C>
+struct SolvesOf<Pack<T, N, C>> {
+  using type = Several<Pack<T, N, C>, 2>;
   static constexpr int count = 2;
 };
 template <class S>

@@ -27,21 +27,17 @@ TaskSpace::TaskSpace(const Model& model, std::span<const Task> tasks, const Sing
   if (options_.activation == 0) options_.activation = model.mass() > 0 ? 0.05 / model.mass() : 0.05;
   place_tasks(tasks);
   make_memory();
-  if (model.has_mimics())
+  if (model.has_mimics()) {
     dense_ = std::make_unique<DenseRoute>(model_, *this);
-  else
-    lay_segments();
+  } else {
+    layout_ = std::make_unique<TaskLayout>(lay_tasks(tree(), frames_));
+    extra_ = task_arrays(tree(), *layout_, frames_, t_);
+    t_.k = m_;
+  }
 }
 TaskSpace::~TaskSpace() = default;
 TaskSpace::TaskSpace(TaskSpace&&) noexcept = default;
 TaskSpace& TaskSpace::operator=(TaskSpace&&) noexcept = default;
-
-TaskSpace::PlacedFrame TaskSpace::placed_frame(int frame) const {
-  const Frame& f = model_.frames()[frame];
-  if (f.body < 0) return {0, f.placement.R, f.placement.p};
-  const Mat3<double>& link = model_.bodies()[f.body].link_axes;
-  return {f.body + 1, link * f.placement.R, link * f.placement.p};
-}
 
 void TaskSpace::place_tasks(std::span<const Task> tasks) {
   std::vector<int> distinct;
@@ -55,104 +51,16 @@ void TaskSpace::place_tasks(std::span<const Task> tasks) {
     placed.frame = static_cast<int>(known - distinct.begin());
     if (known == distinct.end()) {
       distinct.push_back(tasks[i].frame);
-      frames_.push_back(placed_frame(tasks[i].frame));
+      frames_.push_back(frame_on_body(model_, tasks[i].frame));
     }
     if (tasks[i].axes != Task::world_axes) {
-      const PlacedFrame axes = placed_frame(tasks[i].axes);
+      const FrameOnBody<double> axes = frame_on_body(model_, tasks[i].axes);
       placed.axes_slot = axes.slot;
       placed.axes = axes.R;
     }
     rows_ += static_cast<int>(tasks[i].rows.size());
     tasks_.push_back(std::move(placed));
   }
-}
-
-/// The ways of the frames to the world, cut where they meet.
-void TaskSpace::lay_segments() {
-  const Tree<double>& tree = this->tree();
-  std::vector<int> arrivals(tree.slots(), 0), starts_at(tree.slots(), -1);
-  for (const PlacedFrame& frame : frames_) ++arrivals[frame.slot];
-  for (int k = tree.bodies; k >= 1; --k)
-    if (arrivals[k] > 0) ++arrivals[tree.index[k].inboard];
-  const auto meet = [&](int k) { return k > 0 && arrivals[k] > 1; };
-  std::vector<int> ends;
-  int e = 0;
-  const auto walk = [&](int start, bool empty) {
-    TaskSegment segment{start, static_cast<int>(path_.size()), 0, e, -1};
-    int k = start;
-    if (!empty)
-      while (k > 0) {
-        path_.push_back(k);
-        ++segment.bodies;
-        e += (k < tree.bodies ? tree.index[k + 1].v : tree.nv) - tree.index[k].v;
-        k = tree.index[k].inboard;
-        if (meet(k)) break;
-      }
-    segments_.push_back(segment);
-    ends.push_back(k);
-  };
-  for (const PlacedFrame& frame : frames_) walk(frame.slot, meet(frame.slot));
-  for (int k = tree.bodies; k >= 1; --k) {
-    if (!meet(k)) continue;
-    starts_at[k] = static_cast<int>(segments_.size());
-    walk(k, false);
-  }
-  for (std::size_t s = 0; s < segments_.size(); ++s)
-    if (ends[s] > 0) segments_[s].inboard = starts_at[ends[s]];
-  const int frames = static_cast<int>(frames_.size());
-  meeting_.assign(static_cast<std::size_t>(frames) * frames, -1);
-  for (int i = 0; i < frames; ++i)
-    for (int j = 0; j < frames; ++j)
-      for (int s = segments_[i].inboard; s >= 0 && meeting_[i * frames + j] < 0; s = segments_[s].inboard)
-        for (int other = segments_[j].inboard; other >= 0; other = segments_[other].inboard)
-          if (other == s) meeting_[i * frames + j] = s;
-  make_segment_memory(e);
-}
-
-/// e_rows: velocities along all segments.
-void TaskSpace::make_segment_memory(std::size_t e_rows) {
-  const Tree<double>& tree = this->tree();
-  const std::size_t frames = frames_.size(), segments = segments_.size();
-  int last_root = 0;
-  for (int k = 1; k < tree.slots(); ++k)
-    if (tree.index[k].inboard == 0) last_root = k;
-  std::size_t used = 0;
-  const auto give = [&](std::size_t count, double*& pointer) {
-    if (extra_.size()) pointer = extra_.data() + used;
-    used += (count + 7) / 8 * 8;
-  };
-  double *offset = nullptr, *zeros = nullptr;
-  for (int pass = 0; pass < 2; ++pass) {
-    used = 0;
-    give(3 * frames, offset);
-    give(tree.nv, zeros);
-    give(3 * frames, t_.r);
-    give(15 * (static_cast<std::size_t>(last_root) + 1), t_.P_root);
-    give(task_lanes * e_rows, t_.e);
-    give(task_lanes * e_rows, t_.n);
-    give(task_block * segments, t_.T);
-    give(task_block * segments, t_.Omega);
-    give(task_lanes * segments, t_.a);
-    give(task_lanes * segments, t_.g);
-    give(task_block * frames * segments, t_.to);
-    give(frames == 1 ? 0 : task_block * frames * frames, t_.blocks);
-    give(6 * segments, t_.f);
-    if (pass == 0) extra_ = AlignedArray<double>(used + 8);
-  }
-  for (std::size_t i = 0; i < frames; ++i) {
-    offset[3 * i] = frames_[i].p.x;
-    offset[3 * i + 1] = frames_[i].p.y;
-    offset[3 * i + 2] = frames_[i].p.z;
-  }
-  if (frames == 1) t_.blocks = t_.Omega;
-  t_.offset = offset;
-  t_.zeros = zeros;
-  t_.k = m_;
-  t_.frames = static_cast<int>(frames);
-  t_.segments = static_cast<int>(segments);
-  t_.segment = segments_.data();
-  t_.path = path_.data();
-  t_.meeting = meeting_.data();
 }
 
 void TaskSpace::make_memory() {
@@ -268,7 +176,11 @@ void TaskSpace::finish(bool moving) {
   double* const F = frame_vector_.data();
   // Omega g = a_g - psi* W* a_g
   for (std::size_t i = 0; i < frames; ++i) {
-    const double* const g = dense_ ? dense_->fall(i) : t_.g + task_lanes * i;
+    if (!dense_) {
+      scatter<1>(frame_gravity(t_, static_cast<int>(i), up), F + 6 * i);
+      continue;
+    }
+    const double* const g = dense_->fall(i);
     for (int c = 0; c < 6; ++c) F[6 * i + c] = -g[c];
     F[6 * i + 3] += up.x, F[6 * i + 4] += up.y, F[6 * i + 5] += up.z;
   }
@@ -281,12 +193,7 @@ void TaskSpace::finish(bool moving) {
       dense_->bias(i, F + 6 * i);
       continue;
     }
-    const double* const x = articula::slot(m_.x, frames_[i].slot, int(body::count));
-    const auto w = gather<block, Vec3<double>>(x + block * body::w);
-    const auto alpha_w = gather<block, Vec3<double>>(x + block * body::alpha_w);
-    const auto alpha_v = gather<block, Vec3<double>>(x + block * body::alpha_v);
-    const auto r = gather<1, Vec3<double>>(t_.r + 3 * i);
-    scatter<1>(Spatial<double>{alpha_w, alpha_v + cross(alpha_w, r) + cross(w, cross(w, r))}, F + 6 * i);
+    scatter<1>(frame_bias(t_, static_cast<int>(i)), F + 6 * i);
   }
   for (int i = 0; i < task_count(); ++i)
     rows_of_acceleration(i, gather<1, Spatial<double>>(F + 6 * tasks_[i].frame),
@@ -565,7 +472,7 @@ FramePose<double> TaskSpace::pose(int task) const {
   require_update("pose");
   const Placed& placed = tasks_[check_index(task)];
   if (dense_) return dense_->pose(placed.task.frame);
-  const PlacedFrame& frame = frames_[placed.frame];
+  const FrameOnBody<double>& frame = frames_[placed.frame];
   const Mat3<double> R = body_axes(frame.slot);
   Vec3<double> p = R * frame.p;
   for (int k = frame.slot; k > 0; k = tree().index[k].inboard)

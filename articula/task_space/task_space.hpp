@@ -14,7 +14,7 @@
 #include <string>
 
 #include "articula/dynamics/kinematics.hpp"
-#include "articula/task_space/memory.hpp"
+#include "articula/task_space/layout.hpp"
 #include "articula/task_space/rank.hpp"
 #include "articula/task_space/task.hpp"
 
@@ -113,19 +113,11 @@ class TaskSpace : public Workspace<double> {
     int axes_slot = 0;   // body of the axes, and their orientation in it
     Mat3<double> axes{};
   };
-  struct PlacedFrame {
-    int slot;
-    Mat3<double> R;  // in the body's axes
-    Vec3<double> p;
-  };
   struct DenseRoute;  // models with mimic joints
 
   int check_index(int task) const;
-  PlacedFrame placed_frame(int frame) const;
   void place_tasks(std::span<const Task> tasks);
-  void lay_segments();
   void make_memory();
-  void make_segment_memory(std::size_t e_rows);
   void state(const char* function, std::span<const double> q, const double* v);
   void finish(bool moving);
   void turn_rows();
@@ -145,11 +137,10 @@ class TaskSpace : public Workspace<double> {
 
   SingularityOptions options_;
   std::vector<Placed> tasks_;
-  std::vector<PlacedFrame> frames_;
+  std::vector<FrameOnBody<double>> frames_;
   int rows_ = 0;
   bool updated_ = false, moving_ = false, solved_ = false;
-  std::vector<TaskSegment> segments_;
-  std::vector<int> path_, meeting_;
+  std::unique_ptr<TaskLayout> layout_;
   AlignedArray<double> extra_;
   TaskMemory<double> t_;
   RankSolve solve_;

@@ -19,16 +19,34 @@
 
 namespace articula::ARTICULA_ISA {
 
-/// How many registers hold the lanes of a row.
+/// How many registers hold the lanes of a row. Lanes of states hold one column each, and there are six.
 template <class S>
-constexpr int lane_parts = task_lanes / wide_bodies<S>;
+constexpr int lane_parts = wide_bodies<S> == 1 ? 6 : task_lanes / wide_bodies<S>;
+
+template <class S>
+ARTICULA_INLINE Wide<S> load_part(const S* p) {
+  if constexpr (wide_bodies<S> == 1)
+    return *p;
+  else
+    return Wide<S>::load(p);
+}
+template <class S>
+ARTICULA_INLINE void store_part(const Wide<S>& x, S* p) {
+  if constexpr (wide_bodies<S> == 1)
+    *p = x;
+  else
+    x.store(p);
+}
 
 /// Lane `lane` of the lanes of part p.
 template <class S>
 ARTICULA_INLINE Wide<S> unit_lane(int lane, int p) {
   constexpr int w = wide_bodies<S>;
   lane -= w * p;
-  return Wide<S>::load(unit_window<S>.at + (lane < 0 || lane >= w ? 0 : w - lane));
+  if constexpr (w == 1)
+    return S(lane == 0 ? 1 : 0);
+  else
+    return Wide<S>::load(unit_window<S>.at + (lane < 0 || lane >= w ? 0 : w - lane));
 }
 /// phi(O_k, frame): six columns.
 template <class S>
@@ -72,14 +90,14 @@ struct SegmentSweep {
             if (b.inboard != 0) next = phi * Xp;
             for_each_index<N>([&](auto i) __attribute__((always_inline)) {
               const W ei = dot(H.template row<i.value>(), Xp);
-              ei.store(e + task_lanes * i.value + w * p);
+              store_part<S>(ei, e + task_lanes * i.value + w * p);
               nu[p][i.value] = ei;
               if (b.inboard != 0) next -= gather<1, Spatial<S>>(m.k.K + 6 * (b.v + i.value)) * ei;
               if constexpr (with_bias) sum[p] = sum[p] + ei * m.k.nu[b.v + i.value];
             });
             X[p] = next;
             solve_D<J>(m.k.inv_D + 6 * b.v, nu[p]);
-            for (int i = 0; i < N; ++i) nu[p][i].store(n + task_lanes * i + w * p);
+            for (int i = 0; i < N; ++i) store_part<S>(nu[p][i], n + task_lanes * i + w * p);
           }
           if (b.inboard == 0) {  // W: only the forces matter, a_g has no rotation
             const ArticulatedInertia<S> P{
@@ -98,21 +116,24 @@ struct SegmentSweep {
   ARTICULA_INLINE void finish(const Tree<Real<S>>& tree, const TaskMemory<S>& m, int s) {
     const Vec3<S> up{S(-tree.gravity.x), S(-tree.gravity.y), S(-tree.gravity.z)};
     for (int p = 0; p < parts; ++p) {
-      scatter_wide<task_lanes, W>(X[p], m.T + task_block * s + w * p);
-      sum[p].store(m.a + task_lanes * s + w * p);
-      if (m.segment[s].inboard < 0) dot(up, X[p].v).store(m.g + task_lanes * s + w * p);
+      S* const T = m.T + task_block * s + w * p;
+      each_number(
+          X[p], [&](const W& x, int c)
+                    __attribute__((always_inline)) { store_part<S>(x, T + task_lanes * c); });
+      store_part<S>(sum[p], m.a + task_lanes * s + w * p);
+      if (m.segment[s].inboard < 0) store_part<S>(dot(up, X[p].v), m.g + task_lanes * s + w * p);
       const S* const first = m.e + task_lanes * m.segment[s].e;
       const S* const nus = m.n + task_lanes * m.segment[s].e + w * p;
       W A[6];
 #pragma GCC unroll 6
       for (int c = 0; c < 6; ++c) A[c] = W(S(0));
       for (long at = 0; at < e - first; at += task_lanes) {
-        const W nu = W::load(nus + at);
+        const W nu = load_part<S>(nus + at);
 #pragma GCC unroll 6
         for (int c = 0; c < 6; ++c) A[c] = A[c] + nu * first[at + c];
       }
 #pragma GCC unroll 6
-      for (int c = 0; c < 6; ++c) A[c].store(m.Omega + task_block * s + task_lanes * c + w * p);
+      for (int c = 0; c < 6; ++c) store_part<S>(A[c], m.Omega + task_block * s + task_lanes * c + w * p);
     }
   }
 };
@@ -124,9 +145,10 @@ ARTICULA_INLINE void add_star_product(const S* A, const S* B, S* out) {
   using W = Wide<S>;
   for (int p = 0; p < lane_parts<S>; ++p)
     for (int i = 0; i < 6; ++i) {
-      W sum = W::load(out + task_lanes * i + w * p);
-      for (int c = 0; c < 6; ++c) sum = sum + W::load(B + task_lanes * c + w * p) * A[task_lanes * c + i];
-      sum.store(out + task_lanes * i + w * p);
+      W sum = load_part<S>(out + task_lanes * i + w * p);
+      for (int c = 0; c < 6; ++c)
+        sum = sum + load_part<S>(B + task_lanes * c + w * p) * A[task_lanes * c + i];
+      store_part<S>(sum, out + task_lanes * i + w * p);
     }
 }
 /// out = A B of blocks.
@@ -137,8 +159,9 @@ ARTICULA_INLINE void block_product(const S* A, const S* B, S* out) {
   for (int p = 0; p < lane_parts<S>; ++p)
     for (int i = 0; i < 6; ++i) {
       W sum = W(S(0));
-      for (int c = 0; c < 6; ++c) sum = sum + W::load(B + task_lanes * c + w * p) * A[task_lanes * i + c];
-      sum.store(out + task_lanes * i + w * p);
+      for (int c = 0; c < 6; ++c)
+        sum = sum + load_part<S>(B + task_lanes * c + w * p) * A[task_lanes * i + c];
+      store_part<S>(sum, out + task_lanes * i + w * p);
     }
 }
 /// out += A* x.
@@ -348,10 +371,41 @@ S invert_small(const S* A, S* inverse) {
     W x[N];
     for (int i = 0; i < N; ++i) x[i] = unit_lane<S>(i, p);
     factor.solve(x);
-    for (int i = 0; i < N; ++i) x[i].store(rows[i] + p * w);
+    for (int i = 0; i < N; ++i) store_part<S>(x[i], rows[i] + p * w);
   }
   for (int i = 0; i < N; ++i)
     for (int j = 0; j <= i; ++j) inverse[N * i + j] = inverse[N * j + i] = rows[i][j];
+  return smallest;
+}
+/// The same for any number of rows; `L` is scratch of as many.
+template <class S>
+S invert_any(long n, const S* A, S* L, S* inverse) {
+  S smallest = A[0];
+  for (long j = 0; j < n; ++j) {  // L d L*: 1/d on the diagonal, L d above it
+    S d = A[n * j + j];
+    for (long k = 0; k < j; ++k) d = d - L[n * j + k] * L[n * k + j];
+    smallest = smaller(smallest, d);
+    L[n * j + j] = reciprocal(d);
+    for (long i = j + 1; i < n; ++i) {
+      S r = A[n * i + j];
+      for (long k = 0; k < j; ++k) r = r - L[n * i + k] * L[n * k + j];
+      L[n * j + i] = r;
+      L[n * i + j] = r * L[n * j + j];
+    }
+  }
+  for (long c = 0; c < n; ++c) {  // columns of the inverse, from the diagonal down
+    inverse[n * c + c] = S(1);
+    for (long i = c + 1; i < n; ++i) {
+      S x(0);
+      for (long k = c; k < i; ++k) x = x - L[n * i + k] * inverse[n * k + c];
+      inverse[n * i + c] = x;
+    }
+    for (long i = n - 1; i >= c; --i) {
+      S x = inverse[n * i + c] * L[n * i + i];
+      for (long k = i + 1; k < n; ++k) x = x - L[n * k + i] * inverse[n * k + c];
+      inverse[n * i + c] = inverse[n * c + i] = x;
+    }
+  }
   return smallest;
 }
 template <class S>

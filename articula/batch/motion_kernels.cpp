@@ -1,0 +1,68 @@
+// Compiled once for each instruction set (CMakeLists.txt), like dynamics/dynamics_kernels.cpp.
+#include "articula/batch/motion_kernels.hpp"
+
+#include "articula/batch/lanes.hpp"
+#include "articula/dynamics/centroidal_map.hpp"
+#include "articula/dynamics/coriolis_text.hpp"
+#include "articula/dynamics/kinematics_text.hpp"
+#include "articula/dynamics/mass_matrix_text.hpp"
+
+namespace articula::ARTICULA_ISA {
+
+template <class T>
+struct Motion {
+  using P = Lanes<T>;
+
+  static void pose(const KernelMemory<T>& m, const FrameOnBody<T>& frame, T* out) {
+    const auto f = place_frame<P>(packs(m), frame);
+    scatter<1>(f.R, packs(out));
+    scatter<1>(origin_of_body<P>(packs(m), f.slot) + f.r, packs(out) + 9);
+  }
+  static void velocity(const KernelMemory<T>& m, const FrameOnBody<T>& frame, Axes axes, T* out) {
+    scatter<1>(frame_velocity<P>(packs(m), place_frame<P>(packs(m), frame), axes), packs(out));
+  }
+  static void acceleration(const KernelMemory<T>& m, const FrameOnBody<T>& frame, Axes axes, T* out) {
+    scatter<1>(frame_acceleration<P>(packs(m), place_frame<P>(packs(m), frame), axes), packs(out));
+  }
+  /// Puts columns into a matrix of six rows.
+  struct Columns {
+    P* to;
+    long nv;
+    ARTICULA_INLINE void operator()(int i, const Spatial<P>& column) const {
+      each_number(
+          column, [&](const P& x, int r) __attribute__((always_inline)) { to[r * nv + i] = x; });
+    }
+  };
+  static void jacobian(const Tree<T>& tree, const KernelMemory<T>& m, const FrameOnBody<T>& frame, Axes axes,
+                       T* J) {
+    for (long i = 0; i < 6L * tree.nv; ++i) packs(J)[i] = P(T(0));
+    frame_jacobian<P>(tree, packs(m), place_frame<P>(packs(m), frame), axes, Columns{packs(J), tree.nv});
+  }
+  static void sums(const Tree<T>& tree, const KernelMemory<T>& m, bool moving, T* center, T* momentum) {
+    const Totals<P> t = totals<P>(tree, packs(m), moving);
+    scatter<1>(t.center_of_mass, packs(center));
+    if (moving) scatter<1>(t.momentum, packs(momentum));
+  }
+  static void map(const Tree<T>& tree, const T* q, const KernelMemory<T>& m, T* out) {
+    composite_inertias<P>(tree, packs(q), packs(m));
+    centroidal_columns<P>(tree, packs(m), Columns{packs(out), tree.nv});
+  }
+  static void coriolis(const Tree<T>& tree, const T* q, const T* v, const KernelMemory<T>& m, T* room, T* C) {
+    const long slots = tree.slots();
+    P* const r = packs(room);
+    coriolis_matrix<P>(
+        tree, packs(q), packs(v), packs(m),
+        {r, r + 3 * slots, r + 9 * slots, r + 19 * slots, r + 31 * slots, r + 31 * slots + 6L * tree.nv},
+        packs(C));
+  }
+};
+
+template <class T>
+constexpr MotionTable<T> motion_table{Motion<T>::pose,     Motion<T>::velocity, Motion<T>::acceleration,
+                                      Motion<T>::jacobian, Motion<T>::sums,     Motion<T>::map,
+                                      Motion<T>::coriolis};
+
+const MotionTable<double>& motion_in_double() { return motion_table<double>; }
+const MotionTable<float>& motion_in_float() { return motion_table<float>; }
+
+}  // namespace articula::ARTICULA_ISA

@@ -1,0 +1,198 @@
+// Steps and rollouts: a tile of states makes all its steps in cache, in lanes from beginning to end.
+#include <tuple>
+
+#include "articula/batch/data.hpp"
+#include "articula/batch/tied.hpp"
+#include "articula/simulation/forces.hpp"
+
+namespace articula {
+
+using batching::numbers;
+
+namespace {
+
+/// Joint forces of a rollout: none, constant, or of each step.
+enum class Forces { none, constant, each_step };
+
+template <class S>
+Forces forces_of(const char* function, const Model& model, std::size_t size, std::size_t count,
+                 std::size_t steps) {
+  const std::size_t nv = model.nv();
+  if (size == 0) return Forces::none;
+  if (steps > 1 && size == count * steps * nv) return Forces::each_step;
+  if (size == count * nv) return Forces::constant;
+  throw ArgumentError(fmt::format(
+      "{}: tau has {} numbers, {} trajectories of model '{}' need none, {} (constant) or {} (of {} steps)",
+      function, size, count, model.name(), count * nv, count * steps * nv, steps));
+}
+
+template <class S>
+batching::Rollouts<S> rollouts_of(const Model& model) {
+  const std::vector<double> unit(model.nv(), 1);
+  std::vector<double> force(model.nv());
+  JointDampers(model).add_forces(0, {}, unit, force);
+  batching::Rollouts<S> out{Manifold(model), {}};
+  for (const double x : force) out.damping.push_back(static_cast<S>(-x));
+  return out;
+}
+
+template <class S, class D>
+void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutOptions& options,
+         Out<S> q_path, Out<S> v_path) {
+  const std::size_t nq = d.model.nq(), nv = d.model.nv();
+  const std::size_t count = d.check(function, {d.q(q), d.v("v", v)}, {});
+  const double h = options.step;
+  if (!(h > 0) || !std::isfinite(h))
+    throw ArgumentError(fmt::format("{}: the step is {} s, expected more than 0", function, h));
+  if (options.steps == 0 || options.every == 0 || options.steps % options.every)
+    throw ArgumentError(
+        fmt::format("{}: {} steps, states after every {}: expected a multiple, both at least 1", function,
+                    options.steps, options.every));
+  const std::size_t steps = options.steps, times = steps / options.every;
+  const Forces forces = forces_of<S>(function, d.model, tau.size(), count, steps);
+  for (const auto& [name, size, n] : {std::tuple{"q_path", q_path.size(), nq}, {"v_path", v_path.size(), nv}})
+    if (size != 0 && size != count * times * n)
+      throw ArgumentError(
+          fmt::format("{}: {} has {} numbers, {} trajectories of {} states of model '{}' need {}", function,
+                      name, size, count, times, d.model.name(), count * times * n));
+
+  if (!d.rollouts) d.rollouts = rollouts_of<S>(d.model);
+  const batching::Rollouts<S>& r = *d.rollouts;
+  if (d.model.has_mimics()) batching::make_tied_room(d);
+  using Lanes = AlignedArray<Pack<S, most_lanes>>;
+  for (auto& w : d.workers)
+    if (w.step.size() == 0)
+      w.q = Lanes(nq), w.v = Lanes(nv), w.tau = Lanes(nv), w.step = Lanes(step_memory(nq, nv));
+
+  const RolloutTable<S>& kernels = rollout_kernels<S>();
+  const int lanes = d.table->lanes;
+  const bool rows = d.options.layout == Layout::rows;
+  /// The numbers of one time: n of a trajectory's `all`, beginning at `from`.
+  const auto take = [&](std::span<const S> x, std::size_t all, std::size_t from, std::size_t n,
+                        std::size_t first, int used, S* to) {
+    if (rows)
+      d.table->gather(x.data() + first * all + from, static_cast<long>(n), static_cast<long>(all), used, to);
+    else
+      d.table->gather_columns(x.data() + from * count + first, static_cast<long>(n), static_cast<long>(count),
+                              used, to);
+  };
+  const auto give = [&](std::span<S> x, std::size_t all, std::size_t from, std::size_t n, std::size_t first,
+                        int used, const bool* stopped, const S* lanes_of) {
+    if (x.empty()) return;
+    if (rows)
+      d.table->scatter(lanes_of, static_cast<long>(n), static_cast<long>(all), used,
+                       x.data() + first * all + from);
+    else
+      d.table->scatter_columns(lanes_of, static_cast<long>(n), static_cast<long>(count), used,
+                               x.data() + from * count + first);
+    for (int s = 0; s < used; ++s)
+      for (std::size_t i = 0; stopped[s] && i < n; ++i)
+        x[rows ? (first + s) * all + from + i : (from + i) * count + first + s] =
+            std::numeric_limits<S>::quiet_NaN();
+  };
+
+  struct Motion {
+    const D& d;
+    const RolloutTable<S>& kernels;
+    batching::Worker<S>& w;
+    const S* tau;      // in lanes; null: none
+    const S* damping;  // null: none
+    void acceleration(const S* at, const S* rate, S* a) const {
+      const S* force = tau;
+      if (damping) {
+        kernels.damped(d.model.nv(), tau, damping, rate, numbers(w.scratch[0]));
+        force = numbers(w.scratch[0]);
+      }
+      S smallest[most_lanes];
+      batching::accelerate(d, w, at, rate, force, a, smallest);
+      for (int s = 0; s < d.table->lanes; ++s)
+        if (!(smallest[s] > 0)) w.smallest[s] = smallest[s];
+    }
+  };
+
+  d.on_threads((count + lanes - 1) / lanes, [&](int index, std::size_t tile) {
+    auto& w = d.workers[index];
+    const std::size_t first = tile * lanes;
+    const int used = static_cast<int>(std::min<std::size_t>(lanes, count - first));
+    d.load_inertias(w, tile);
+    S *const at = numbers(w.q), *const rate = numbers(w.v), *const force = numbers(w.tau);
+    take(q, nq, 0, nq, first, used, at);
+    take(v, nv, 0, nv, first, used, rate);
+    if (forces == Forces::constant) take(tau, nv, 0, nv, first, used, force);
+    Motion motion{d, kernels, w, forces == Forces::none ? nullptr : force,
+                  options.damping ? r.damping.data() : nullptr};
+    const LaneAcceleration<S> acceleration{&motion, [](void* self, const S* at, const S* rate, S* a) {
+                                             static_cast<Motion*>(self)->acceleration(at, rate, a);
+                                           }};
+    bool stopped[most_lanes] = {};
+    int running = lanes;
+    for (std::size_t k = 0; k < steps; ++k) {
+      if (running > 0) {
+        if (forces == Forces::each_step) take(tau, steps * nv, k * nv, nv, first, used, force);
+        std::fill_n(w.smallest, lanes, S(1));
+        S finite[most_lanes];
+        kernels.step(options.stepper, r.manifold.pieces(), h, static_cast<long>(nq), static_cast<long>(nv),
+                     acceleration, at, rate, numbers(w.step), finite);
+        for (int s = 0; s < lanes; ++s) {
+          if (stopped[s] || (w.smallest[s] > 0 && finite[s] == 0)) continue;
+          stopped[s] = true;
+          --running;
+          if (s < used && first + s < w.failed) w.failed = first + s, w.failed_step = k + 1;
+        }
+        // A stopped lane goes on as a copy of another: numbers that are not finite would slow down all.
+        int other = 0;
+        while (other < lanes && stopped[other]) ++other;
+        for (int s = 0; running > 0 && running < lanes && s < lanes; ++s) {
+          if (!stopped[s]) continue;
+          for (std::size_t i = 0; i < nq; ++i) at[i * lanes + s] = at[i * lanes + other];
+          for (std::size_t i = 0; i < nv; ++i) rate[i * lanes + s] = rate[i * lanes + other];
+        }
+      }
+      if ((k + 1) % options.every) continue;
+      const std::size_t time = k / options.every;
+      give(q_path, times * nq, time * nq, nq, first, used, stopped, at);
+      give(v_path, times * nv, time * nv, nv, first, used, stopped, rate);
+    }
+  });
+
+  std::size_t failed = batching::nothing_failed, step = 0;
+  for (auto& w : d.workers) {
+    if (w.failed < failed) failed = w.failed, step = w.failed_step;
+    w.failed = batching::nothing_failed;
+  }
+  if (failed != batching::nothing_failed)
+    throw SingularError(fmt::format(
+        "{}: state {} ends at step {}: some joint has nothing to move, or its numbers are not finite; "
+        "it is NaN from there on, all other states are done",
+        function, failed, step));
+}
+
+}  // namespace
+
+template <class S>
+void Batch<S>::step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next,
+                    const StepOptions& options) {
+  RolloutOptions one;
+  static_cast<StepOptions&>(one) = options;
+  one.step = h;
+  if (q_next.size() != q.size() || v_next.size() != v.size())
+    throw ArgumentError(fmt::format("step: q_next and v_next have {} and {} numbers, q and v have {} and {}",
+                                    q_next.size(), v_next.size(), q.size(), v.size()));
+  run<S>(*data_, "step", q, v, tau, one, q_next, v_next);
+}
+template <class S>
+void Batch<S>::rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path,
+                       Out<S> v_path) {
+  run<S>(*data_, "rollout", q, v, tau, options, q_path, v_path);
+}
+
+template void Batch<double>::step(In<double> q, In<double> v, In<double> tau, double h, Out<double> q_next,
+                                  Out<double> v_next, const StepOptions& options);
+template void Batch<float>::step(In<float> q, In<float> v, In<float> tau, double h, Out<float> q_next,
+                                 Out<float> v_next, const StepOptions& options);
+template void Batch<double>::rollout(In<double> q, In<double> v, In<double> tau,
+                                     const RolloutOptions& options, Out<double> q_path, Out<double> v_path);
+template void Batch<float>::rollout(In<float> q, In<float> v, In<float> tau, const RolloutOptions& options,
+                                    Out<float> q_path, Out<float> v_path);
+
+}  // namespace articula
