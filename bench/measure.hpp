@@ -4,28 +4,59 @@
 
 #include <algorithm>
 #include <chrono>
+#include <functional>
+#include <vector>
 
 namespace articula::bench {
+
+inline double seconds_of(const std::function<void(long)>& run, long calls) {
+  const auto start = std::chrono::steady_clock::now();
+  run(calls);
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+/// How many calls take about that long.
+inline long calls_in(const std::function<void(long)>& run, double seconds) {
+  long calls = 1;
+  double once = seconds_of(run, 1);
+  while (once < seconds / 4 && calls < (1L << 30)) once = seconds_of(run, calls *= 2);
+  return std::max(1L, static_cast<long>(static_cast<double>(calls) * seconds / std::max(once, 1e-9)));
+}
 
 /// Nanoseconds per call of f(i), i counting up; batches of about batch_seconds, the shortest of `batches`.
 template <class F>
 double best_ns(F&& f, double batch_seconds = 1e-3, int batches = 200) {
-  using Clock = std::chrono::steady_clock;
-  const auto seconds = [](Clock::time_point from) {
-    return std::chrono::duration<double>(Clock::now() - from).count();
-  };
-  const auto batch = [&](long calls) {
-    const auto start = Clock::now();
+  const std::function<void(long)> run = [&](long calls) {
     for (long i = 0; i < calls; ++i) f(i);
-    return seconds(start);
   };
-  long calls = 1;
-  double once = batch(1);
-  while (once < batch_seconds / 4 && calls < (1L << 30)) once = batch(calls *= 2);
-  calls = std::max(1L, static_cast<long>(calls * batch_seconds / std::max(once, 1e-9)));
-  double best = batch(calls);
-  for (int b = 1; b < batches; ++b) best = std::min(best, batch(calls));
-  return best / calls * 1e9;
+  const long calls = calls_in(run, batch_seconds);
+  double best = seconds_of(run, calls);
+  for (int b = 1; b < batches; ++b) best = std::min(best, seconds_of(run, calls));
+  return best / static_cast<double>(calls) * 1e9;
 }
+
+/// Seconds: of a batch, and of all batches of one contender.
+struct Effort {
+  double batch = 5e-4, total = 0.06;
+  double ns(const std::function<void(long)>& run) const;
+};
+
+/// Nanoseconds per call of each, by turns, so that what else the machine does falls on all alike.
+inline std::vector<double> race(const std::vector<std::function<void(long)>>& runs, const Effort& effort) {
+  std::vector<long> calls;
+  std::vector<double> spent(runs.size()), best(runs.size(), 1e300);
+  for (const auto& run : runs) calls.push_back(calls_in(run, effort.batch));
+  for (bool going = true; going;) {
+    going = false;
+    for (std::size_t i = 0; i < runs.size(); ++i) {
+      if (spent[i] >= effort.total) continue;
+      const double seconds = seconds_of(runs[i], calls[i]);
+      spent[i] += seconds;
+      best[i] = std::min(best[i], seconds / static_cast<double>(calls[i]) * 1e9);
+      going = true;
+    }
+  }
+  return best;
+}
+inline double Effort::ns(const std::function<void(long)>& run) const { return race({run}, *this)[0]; }
 
 }  // namespace articula::bench

@@ -1,0 +1,133 @@
+// Many states at once, beside one state at a time by ourselves and by peers.
+#include "articula/batch/batch.hpp"
+
+#include "bench/page.hpp"
+#include "bench/robot.hpp"
+
+namespace articula::bench {
+
+namespace {
+
+template <class S>
+struct States {
+  std::vector<S> q, v, a, tau;
+  States(const Model& model, std::size_t count) {
+    Draw draw;
+    const auto add = [](std::vector<S>& to, const std::vector<double>& x) {
+      to.insert(to.end(), x.begin(), x.end());
+    };
+    for (std::size_t i = 0; i < count; ++i) {
+      add(q, draw.configuration(model));
+      for (auto* x : {&v, &a, &tau}) add(*x, draw(model.nv()));
+    }
+  }
+};
+
+struct Algorithm {
+  std::string name;
+  std::function<void()> run;
+};
+
+struct Results {
+  std::vector<double> x, A, B, C;
+  explicit Results(std::size_t count, std::size_t nv)
+      : x(count * nv), A(count * nv * nv), B(A.size()), C(A.size()) {}
+};
+
+std::vector<Algorithm> algorithms(Batch<>& batch, const States<double>& s, Results& r, int frame) {
+  return {
+      {"inverse_dynamics", [&] { batch.inverse_dynamics(s.q, s.v, s.a, r.x); }},
+      {"forward_dynamics", [&] { batch.forward_dynamics(s.q, s.v, s.tau, r.x); }},
+      {"bias_forces", [&] { batch.bias_forces(s.q, s.v, r.x); }},
+      {"gravity_forces", [&] { batch.gravity_forces(s.q, r.x); }},
+      {"mass_matrix", [&] { batch.mass_matrix(s.q, r.A); }},
+      {"inverse_mass_matrix", [&] { batch.inverse_mass_matrix(s.q, r.A); }},
+      {"jacobian", [&, frame] { batch.jacobian(frame, s.q, std::span(r.A).first(6 * r.x.size())); }},
+      {"perturbed_inverse", [&] { batch.perturbed_inverse(s.q, s.v, s.a, s.v, s.a, s.tau, r.x); }},
+      {"perturbed_forward", [&] { batch.perturbed_forward(s.q, s.v, s.tau, s.v, s.a, s.tau, r.x); }},
+      {"linearized_inverse", [&] { batch.linearized_inverse(s.q, s.v, s.a, r.A, r.B, r.C); }},
+      {"linearized_forward", [&] { batch.linearized_forward(s.q, s.v, s.tau, r.A, r.B, r.C); }},
+  };
+}
+
+}  // namespace
+
+void batch_section(const Options& options, const Peers& peers, Page& page) {
+  const std::size_t count = options.quick ? 64 : 4096;
+  page.write("## Many states");
+  std::string intro = fmt::format(
+      "{} states, in rows; nanoseconds a state on one thread, and on two. \"one state\" is the loop over "
+      "single calls of "
+      "the tables above",
+      count);
+  std::vector<std::string> loops;  // of which peers' loops there are times
+  for (const auto& peer : peers)
+    for (const auto& [robot, kept] : page.one_state)
+      if (kept.count("linearized_forward") && kept.at("linearized_forward").count(peer->name())) {
+        loops.push_back(peer->name());
+        break;
+      }
+  for (const auto& name : loops)
+    intro += fmt::format("; in brackets, times the throughput of {}'s loop", name);
+  page.write(intro + ".");
+  const Effort effort{options.effort.batch * 10, options.effort.total * 4};
+  for (const std::string& argument : options.robots) {
+    const Robot robot = load(argument);
+    const Model& model = robot.model;
+    const States<double> s(model, count);
+    Results r(count, model.nv());
+    Batch<> batch(model);
+    use_all_cores();
+    Threads threads(2);
+    stay_on_one_core();
+    Batch<> parallel(model, {.threads = &threads});
+    page.write("### " + robot.name);
+    Table table{{"algorithm", "one thread", "one state", "times as many", "two threads", "times one thread"}};
+    const auto one = algorithms(batch, s, r, robot.frame), two = algorithms(parallel, s, r, robot.frame);
+    auto& kept = page.one_state[robot.name];
+    const auto put = [&](const std::string& name, double ns, double two_ns, const std::string& compared) {
+      std::string first = fmt::format("{:.0f}", ns);
+      for (const auto& peer : loops)
+        if (kept[compared].count(peer)) first += fmt::format(" ({:.1f})", kept[compared][peer] / ns);
+      const bool known = kept[compared].count("") > 0;
+      table.rows.push_back({name, first, known ? fmt::format("{:.0f}", kept[compared][""]) : "",
+                            known ? fmt::format("{:.1f}", kept[compared][""] / ns) : "",
+                            two_ns > 0 ? fmt::format("{:.0f}", two_ns) : "",
+                            two_ns > 0 ? fmt::format("{:.2f}", ns / two_ns) : ""});
+      nlohmann::json row{
+          {"model", robot.name}, {"algorithm", compared}, {"name", name}, {"states", count}, {"ns", ns}};
+      if (two_ns > 0) row["ns_two_threads"] = two_ns;
+      for (const auto& [contender, loop_ns] : kept[compared])
+        row["one_state"][contender.empty() ? "Articula" : contender] = loop_ns;
+      page.numbers["batch"].push_back(std::move(row));
+    };
+    const auto repeat = [](const std::function<void()>& f) {
+      return [&f](long calls) {
+        for (long i = 0; i < calls; ++i) f();
+      };
+    };
+    for (std::size_t i = 0; i < one.size(); ++i) {
+      use_all_cores();  // the second thread has the other core to itself as far as the machine lets it
+      const double two_ns = effort.ns(repeat(two[i].run)) / static_cast<double>(count);
+      stay_on_one_core();
+      const double ns = effort.ns(repeat(one[i].run)) / static_cast<double>(count);
+      std::string words = one[i].name;
+      std::replace(words.begin(), words.end(), '_', ' ');
+      put(words, ns, two_ns, one[i].name);
+    }
+    Batch<> columns(model, {.layout = Layout::columns});
+    put("forward dynamics, in columns",
+        effort.ns(repeat([&] { columns.forward_dynamics(s.q, s.v, s.tau, r.x); })) /
+            static_cast<double>(count),
+        0, "forward_dynamics");
+    Batch<float> floats(model);
+    const States<float> f(model, count);
+    std::vector<float> x(count * model.nv());
+    put("forward dynamics, float",
+        effort.ns(repeat([&] { floats.forward_dynamics(f.q, f.v, f.tau, x); })) / static_cast<double>(count),
+        0, "forward_dynamics");
+    page.write(table);
+  }
+}
+
+}  // namespace articula::bench
