@@ -23,6 +23,15 @@ struct States {
   }
 };
 
+/// The same number of all states together.
+std::vector<double> in_columns(const std::vector<double>& rows, std::size_t count) {
+  std::vector<double> out(rows.size());
+  const std::size_t n = rows.size() / count;
+  for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t k = 0; k < n; ++k) out[k * count + i] = rows[i * n + k];
+  return out;
+}
+
 struct Algorithm {
   std::string name;
   std::function<void()> run;
@@ -115,11 +124,11 @@ void batch_section(const Options& options, const Peers& peers, Page& page) {
       std::replace(words.begin(), words.end(), '_', ' ');
       put(words, ns, two_ns, one[i].name);
     }
-    Batch<> columns(model, {.layout = Layout::columns});
+    Batch<> by_columns(model, {.layout = Layout::columns});
+    const auto q = in_columns(s.q, count), v = in_columns(s.v, count), tau = in_columns(s.tau, count);
     put("forward dynamics, in columns",
-        effort.ns(repeat([&] { columns.forward_dynamics(s.q, s.v, s.tau, r.x); })) /
-            static_cast<double>(count),
-        0, "forward_dynamics");
+        effort.ns(repeat([&] { by_columns.forward_dynamics(q, v, tau, r.x); })) / static_cast<double>(count), 0,
+        "forward_dynamics");
     Batch<float> floats(model);
     const States<float> f(model, count);
     std::vector<float> x(count * model.nv());

@@ -68,9 +68,8 @@ void robots_section(const Options& options, const Peers& peers, Page& page) {
 void chains_section(const Options& options, const Peers& peers, Page& page) {
   page.write("## Long chains");
   page.write(
-      "Random serial chains of n revolute joints: nanoseconds a link. Peers take part up to 1000 links, "
-      "where they can "
-      "(MuJoCo's file reader ends below 500 nested bodies).");
+      "Random serial chains of n revolute joints: nanoseconds a link. Peers take part up to 300 links "
+      "(MuJoCo's file reader ends at 100 nested elements).");
   const std::vector<std::string> shown{"inverse_dynamics", "forward_dynamics"};
   Table table{{"algorithm"}};
   std::map<std::string, std::map<int, std::string>> cells;
@@ -90,7 +89,7 @@ void chains_section(const Options& options, const Peers& peers, Page& page) {
     const Robot robot = load(fmt::format("chain:{}", n));
     const Peers none;
     const auto rows = race_all(
-        robot, false, options, n <= 1000 ? peers : none, page,
+        robot, false, options, n <= 300 ? peers : none, page,
         [&](const std::string& name) { return std::find(shown.begin(), shown.end(), name) != shown.end(); });
     for (const Raced& r : rows) {
       const bool drawn = std::find(shown.begin(), shown.end(), r.algorithm) != shown.end();

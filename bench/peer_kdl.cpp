@@ -5,6 +5,7 @@
 #include <kdl/chainfdsolver_recursive_newton_euler.hpp>
 #include <kdl/chainfksolverpos_recursive.hpp>
 #include <kdl/chainfksolvervel_recursive.hpp>
+#include <kdl/chainhdsolver_vereshchagin.hpp>
 #include <kdl/chainidsolver_recursive_newton_euler.hpp>
 #include <kdl/chainjnttojacsolver.hpp>
 #include <kdl/treeidsolver_recursive_newton_euler.hpp>
@@ -124,6 +125,24 @@ class Kdl : public Peer {
         [w, fd, none](int i) {
           const auto& s = w->states[i];
           fd->CartToJnt(s.q, s.v, s.tau, none, w->out);
+        },
+        forces));
+    // The other forward dynamics, O(n): a hybrid solver, with one constraint along no direction.
+    struct Hybrid {
+      ChainHdSolver_Vereshchagin solver;
+      KDL::Jacobian alpha{1};
+      JntArray beta{1}, torques;
+      Hybrid(const Chain& chain, const KDL::Vector& g, int nv)
+          : solver(chain, Twist(-g, KDL::Vector::Zero()), 1), torques(nv) {
+        SetToZero(alpha);
+      }
+    };
+    const auto hybrid = std::make_shared<Hybrid>(w->chain, g, model.nv);
+    all.push_back(entry(
+        "forward_dynamics",
+        [w, hybrid, none](int i) {
+          const auto& s = w->states[i];
+          hybrid->solver.CartToJnt(s.q, s.v, w->out, hybrid->alpha, hybrid->beta, none, s.tau, hybrid->torques);
         },
         forces));
     const auto zero = std::make_shared<JntArray>(model.nv);

@@ -1,6 +1,8 @@
 // MuJoCo. Not mj_forward and mj_inverse, which also do constraints, sensors and actuators, but the parts of
 // them that each algorithm needs. It has the factored mass matrix, so that an inverse is a solve with unit
 // vectors.
+#include <Eigen/Eigenvalues>
+#include <Eigen/Geometry>
 #include <fmt/format.h>
 #include <mujoco/mujoco.h>
 #include <unistd.h>
@@ -20,6 +22,18 @@ using Vector = std::vector<double>;
 
 std::string words(const double* x, int n) { return fmt::format("{}", fmt::join(x, x + n, " ")); }
 
+/// Along principal axes: those that MuJoCo finds itself are good to 1e-8 only.
+std::string inertia(const double* I) {
+  Eigen::Matrix3d full;
+  full << I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2];
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> principal(full);
+  Eigen::Matrix3d axes = principal.eigenvectors();
+  if (axes.determinant() < 0) axes.col(0) *= -1;
+  const Eigen::Quaterniond turn(axes);
+  const double wxyz[] = {turn.w(), turn.x(), turn.y(), turn.z()};
+  return fmt::format("quat='{}' diaginertia='{}'", words(wxyz, 4), words(principal.eigenvalues().data(), 3));
+}
+
 std::string mjcf(const PeerModel& model, double h, const char* integrator) {
   std::string s = fmt::format(
       "<mujoco><compiler angle='radian'/><option timestep='{}' gravity='{}' integrator='{}'>"
@@ -31,8 +45,7 @@ std::string mjcf(const PeerModel& model, double h, const char* integrator) {
       if (b.inboard != parent) continue;
       const double *R = b.R, xyaxes[6] = {R[0], R[3], R[6], R[1], R[4], R[7]};
       s += fmt::format("<body name='{}' pos='{}' xyaxes='{}'>", b.name, words(b.p, 3), words(xyaxes, 6));
-      s += fmt::format("<inertial pos='{}' mass='{}' fullinertia='{}'/>", words(b.com, 3), b.mass,
-                       words(b.inertia, 6));
+      s += fmt::format("<inertial pos='{}' mass='{}' {}/>", words(b.com, 3), b.mass, inertia(b.inertia));
       if (b.kind == PeerBody::Kind::free)
         s += "<freejoint/>";
       else

@@ -100,7 +100,11 @@ void append(std::vector<double>& out, const Vec3& x) { out.insert(out.end(), {x[
 
 class Simbody : public Peer {
  public:
-  std::string name() const override { return "Simbody 3.7"; }
+  std::string name() const override {
+    int major = 0, minor = 0, build = 0;
+    SimTK_version_simbody(&major, &minor, &build);
+    return "Simbody " + std::to_string(major) + "." + std::to_string(minor);
+  }
 
   std::vector<Entry> entries(const PeerModel& model) const override {
     const auto w = std::make_shared<World>(model, false);

@@ -49,7 +49,9 @@ PeerModel::Point point(const Model& model, int frame) {
 Robot load(const std::string& argument) {
   std::string name, urdf;
   const Model model = read(argument, name, urdf);
-  Robot robot{name, argument, urdf, model, {}, static_cast<int>(model.frames().size()) - 1, {}};
+  Robot robot{name, argument, urdf, model, {}, 0, {}};
+  for (std::size_t i = 0; i < model.frames().size(); ++i)
+    if (model.frames()[i].body == model.body_count() - 1) robot.frame = static_cast<int>(i);
   Draw draw;
   for (int i = 0; i < state_count; ++i)
     robot.states.push_back({draw.configuration(model), draw(model.nv()), draw(model.nv()), draw(model.nv())});

@@ -15,7 +15,7 @@ struct Robot {
   std::string name, argument, urdf;  // urdf: its file, empty for a chain
   Model model;                       // without rotor inertia, which not every peer has
   std::vector<PeerState> states;
-  int frame;                  // the last one
+  int frame;                  // the last one on the last body
   std::vector<int> contacts;  // frames: the feet of a floating robot that has four
 
   bool is_chain() const { return urdf.empty(); }
