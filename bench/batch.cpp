@@ -116,19 +116,21 @@ void batch_section(const Options& options, const Peers& peers, Page& page) {
       };
     };
     for (std::size_t i = 0; i < one.size(); ++i) {
-      use_all_cores();  // the second thread has the other core to itself as far as the machine lets it
-      const double two_ns = effort.ns(repeat(two[i].run)) / static_cast<double>(count);
-      stay_on_one_core();
-      const double ns = effort.ns(repeat(one[i].run)) / static_cast<double>(count);
+      const auto on_two = [run = repeat(two[i].run)](long calls) {
+        use_all_cores();
+        run(calls);
+        stay_on_one_core();
+      };
+      const auto ns = race({repeat(one[i].run), on_two}, effort);
       std::string words = one[i].name;
       std::replace(words.begin(), words.end(), '_', ' ');
-      put(words, ns, two_ns, one[i].name);
+      put(words, ns[0] / static_cast<double>(count), ns[1] / static_cast<double>(count), one[i].name);
     }
     Batch<> by_columns(model, {.layout = Layout::columns});
     const auto q = in_columns(s.q, count), v = in_columns(s.v, count), tau = in_columns(s.tau, count);
     put("forward dynamics, in columns",
-        effort.ns(repeat([&] { by_columns.forward_dynamics(q, v, tau, r.x); })) / static_cast<double>(count), 0,
-        "forward_dynamics");
+        effort.ns(repeat([&] { by_columns.forward_dynamics(q, v, tau, r.x); })) / static_cast<double>(count),
+        0, "forward_dynamics");
     Batch<float> floats(model);
     const States<float> f(model, count);
     std::vector<float> x(count * model.nv());

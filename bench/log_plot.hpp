@@ -101,7 +101,7 @@ inline std::string ratio_plot(const std::string& label, const std::vector<Ratio>
   std::string head;
   for (std::size_t i = 0; i < peers.size(); ++i)
     head += fmt::format("<circle cx='{0}' cy='14' r='4' fill='{1}'/><text x='{2}' y='18'>{3}</text>\n",
-                        20 + 160 * i, plot_colours[i % 10], 28 + 160 * i, peers[i]);
+                        20 + 155 * i, plot_colours[i % 10], 28 + 155 * i, peers[i]);
   for (double base = 0.1; base < most; base *= 10)
     for (const int digit : {1, 2, 5})
       if (const double x = digit * base; x >= least && x <= most)

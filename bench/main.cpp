@@ -174,8 +174,8 @@ int run(int argc, char** argv) {
   const nlohmann::json where = machine(peers);
   for (const auto& [name, section] : sections)
     if (a.only.empty() || std::find(a.only.begin(), a.only.end(), name) != a.only.end()) {
-      section(a.options, peers, page);
-      fmt::print(stderr, "articula_bench: {} done\n", name);
+      const double seconds = seconds_of([&, section = section](long) { section(a.options, peers, page); }, 1);
+      fmt::print(stderr, "articula_bench: {}, {:.0f} s\n", name, seconds);
     }
   if (!peers.empty()) {
     page.write("## Where a peer is ahead");

@@ -68,8 +68,7 @@ void robots_section(const Options& options, const Peers& peers, Page& page) {
 void chains_section(const Options& options, const Peers& peers, Page& page) {
   page.write("## Long chains");
   page.write(
-      "Random serial chains of n revolute joints: nanoseconds a link. Peers take part up to 300 links "
-      "(MuJoCo's file reader ends at 100 nested elements).");
+      "Random serial chains of n revolute joints: nanoseconds a link. Peers take part up to 300 links.");
   const std::vector<std::string> shown{"inverse_dynamics", "forward_dynamics"};
   Table table{{"algorithm"}};
   std::map<std::string, std::map<int, std::string>> cells;

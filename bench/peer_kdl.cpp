@@ -142,7 +142,8 @@ class Kdl : public Peer {
         "forward_dynamics",
         [w, hybrid, none](int i) {
           const auto& s = w->states[i];
-          hybrid->solver.CartToJnt(s.q, s.v, w->out, hybrid->alpha, hybrid->beta, none, s.tau, hybrid->torques);
+          hybrid->solver.CartToJnt(s.q, s.v, w->out, hybrid->alpha, hybrid->beta, none, s.tau,
+                                   hybrid->torques);
         },
         forces));
     const auto zero = std::make_shared<JntArray>(model.nv);

@@ -1,18 +1,14 @@
 // MuJoCo. Not mj_forward and mj_inverse, which also do constraints, sensors and actuators, but the parts of
 // them that each algorithm needs. It has the factored mass matrix, so that an inverse is a solve with unit
 // vectors.
-#include <Eigen/Eigenvalues>
-#include <Eigen/Geometry>
 #include <fmt/format.h>
 #include <mujoco/mujoco.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <cstdio>
-#include <fstream>
 #include <stdexcept>
 
 #include "bench/coordinates.hpp"
+#include "bench/urdf_text.hpp"
 
 namespace articula::bench {
 
@@ -20,32 +16,19 @@ namespace {
 
 using Vector = std::vector<double>;
 
-std::string words(const double* x, int n) { return fmt::format("{}", fmt::join(x, x + n, " ")); }
-
-/// Along principal axes: those that MuJoCo finds itself are good to 1e-8 only.
-std::string inertia(const double* I) {
-  Eigen::Matrix3d full;
-  full << I[0], I[3], I[4], I[3], I[1], I[5], I[4], I[5], I[2];
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> principal(full);
-  Eigen::Matrix3d axes = principal.eigenvectors();
-  if (axes.determinant() < 0) axes.col(0) *= -1;
-  const Eigen::Quaterniond turn(axes);
-  const double wxyz[] = {turn.w(), turn.x(), turn.y(), turn.z()};
-  return fmt::format("quat='{}' diaginertia='{}'", words(wxyz, 4), words(principal.eigenvalues().data(), 3));
-}
-
-std::string mjcf(const PeerModel& model, double h, const char* integrator) {
-  std::string s = fmt::format(
-      "<mujoco><compiler angle='radian'/><option timestep='{}' gravity='{}' integrator='{}'>"
-      "<flag contact='disable' constraint='disable'/></option><worldbody>\n",
-      h, words(model.gravity, 3), integrator);
+std::string mjcf(const PeerModel& model) {
+  std::string s = "<mujoco><compiler angle='radian'/><worldbody>\n";
   const auto write = [&](auto&& self, int parent) -> void {
     for (int k = 0; k < int(model.bodies.size()); ++k) {
       const PeerBody& b = model.bodies[k];
       if (b.inboard != parent) continue;
       const double *R = b.R, xyaxes[6] = {R[0], R[3], R[6], R[1], R[4], R[7]};
       s += fmt::format("<body name='{}' pos='{}' xyaxes='{}'>", b.name, words(b.p, 3), words(xyaxes, 6));
-      s += fmt::format("<inertial pos='{}' mass='{}' {}/>", words(b.com, 3), b.mass, inertia(b.inertia));
+      const auto [moments, axes] = principal(b.inertia);
+      const Eigen::Quaterniond turn(axes);
+      const double wxyz[] = {turn.w(), turn.x(), turn.y(), turn.z()};
+      s += fmt::format("<inertial pos='{}' mass='{}' quat='{}' diaginertia='{}'/>", words(b.com, 3), b.mass,
+                       words(wxyz, 4), words(moments.data(), 3));
       if (b.kind == PeerBody::Kind::free)
         s += "<freejoint/>";
       else
@@ -68,16 +51,20 @@ struct World {
   Vector out, M, identity, J;
   int body = 0;
 
-  World(const PeerModel& given, double h, const char* integrator)
+  World(const PeerModel& given, double h, int integrator)
       : model(given), coordinates(given, indices(given), {true, false, true}) {
-    const std::string file = fmt::format("{}/articula_bench_{}.xml", P_tmpdir, getpid());
-    std::ofstream(file) << mjcf(model, h, integrator);
+    // Its own format nests bodies, and its reader stops at 100 of them.
+    const bool chain = model.is_chain() && !model.free_base;
+    const TemporaryFile file(chain ? urdf_text(model) : mjcf(model), chain ? "urdf" : "xml");
     char error[1000] = "";
-    m.reset(mj_loadXML(file.c_str(), nullptr, error, sizeof error), [](mjModel* x) {
+    m.reset(mj_loadXML(file.name.c_str(), nullptr, error, sizeof error), [](mjModel* x) {
       if (x) mj_deleteModel(x);
     });
-    std::remove(file.c_str());
     if (!m) throw std::runtime_error(error);
+    m->opt.timestep = h;
+    m->opt.integrator = integrator;
+    m->opt.disableflags |= mjDSBL_CONTACT | mjDSBL_CONSTRAINT;
+    std::copy(model.gravity, model.gravity + 3, m->opt.gravity);
     d.reset(mj_makeData(m.get()), mj_deleteData);
     rest.reset(mj_makeData(m.get()), mj_deleteData);
     // A free joint there: position, then w x y z; linear velocity in the world, angular in the body.
@@ -141,7 +128,7 @@ class Mujoco : public Peer {
   std::string name() const override { return fmt::format("MuJoCo {}", mj_versionString()); }
 
   std::vector<Entry> entries(const PeerModel& model) const override {
-    const auto w = std::make_shared<World>(model, 1e-3, "Euler");
+    const auto w = std::make_shared<World>(model, 1e-3, mjINT_EULER);
     mjModel* const m = w->m.get();
     m->opt.enableflags |= mjENBL_ENERGY;  // else the energies are zero; nothing else asks for it
     mjData* const d = w->d.get();
@@ -259,7 +246,7 @@ class Mujoco : public Peer {
   std::vector<Simulation> simulations(const PeerModel& model, double h) const override {
     std::vector<Simulation> all;
     for (const int order : {1, 4}) {
-      const auto w = std::make_shared<World>(model, h, order == 1 ? "Euler" : "RK4");
+      const auto w = std::make_shared<World>(model, h, order == 1 ? mjINT_EULER : mjINT_RK4);
       std::copy(w->states[0].q.begin(), w->states[0].q.end(), w->d->qpos);
       std::copy(w->states[0].v.begin(), w->states[0].v.end(), w->d->qvel);
       all.push_back({order == 1 ? "Euler" : "RK4", order,

@@ -5,7 +5,9 @@
 
 PLUGIN const char* peer_name() { return "wrong"; }
 PLUGIN void* peer_load(const articula_peer_model* model) { return const_cast<articula_peer_model*>(model); }
-PLUGIN int peer_find(void*, const char* algorithm, int which) { return algorithm[0] == 'i' && which == 0 ? 0 : -1; }
+PLUGIN int peer_find(void*, const char* algorithm, int which) {
+  return algorithm[0] == 'i' && which == 0 ? 0 : -1;
+}
 PLUGIN void peer_run(void*, int, long) {}
 PLUGIN int peer_result(void* loaded, int, int state, double* out) {
   const auto* model = static_cast<articula_peer_model*>(loaded);

@@ -1,10 +1,12 @@
 // A peer from a shared object (peer.hpp).
 #include <dlfcn.h>
 
+#include <optional>
 #include <stdexcept>
 
 #include "bench/contest.hpp"
 #include "bench/peer.hpp"
+#include "bench/urdf_text.hpp"
 
 namespace articula::bench {
 
@@ -24,7 +26,6 @@ class Plugin : public Peer {
   std::string name() const override { return name_(); }
 
   std::vector<Entry> entries(const PeerModel& model) const override {
-    if (model.urdf.empty()) throw std::runtime_error("plug-ins take models from files");
     const auto loaded = std::make_shared<Loaded>(model, *this);
     std::vector<Entry> all;
     for (const char* algorithm :
@@ -68,6 +69,8 @@ class Plugin : public Peer {
       for (const PeerState& s : kept.states)
         q.push_back(s.q.data()), v.push_back(s.v.data()), a.push_back(s.a.data()),
             tau.push_back(s.tau.data());
+      std::optional<TemporaryFile> file;
+      if (kept.urdf.empty()) kept.urdf = file.emplace(urdf_text(kept), "urdf").name;
       told = {kept.urdf.c_str(),
               kept.free_base,
               kept.nq,
