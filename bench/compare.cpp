@@ -52,7 +52,7 @@ std::vector<Raced> race_all(const Robot& robot, bool matrices, const Options& op
                             Page& page, const std::function<bool(const std::string&)>& peers_wanted) {
   std::vector<Raced> all;
   const std::vector<Entry> ours = our_entries(robot, matrices);
-  const std::optional<PeerModel> model = peer_model(robot);
+  const std::optional<PeerModel> model = peers.empty() ? std::nullopt : peer_model(robot);
   std::vector<std::pair<std::string, std::vector<Entry>>> theirs;
   if (model)
     for (const auto& peer : peers) try {

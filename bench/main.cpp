@@ -110,19 +110,12 @@ Arguments parse(int argc, char** argv) {
 }
 
 nlohmann::json machine(const Peers& peers) {
-  std::string cpu = "unknown";
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.starts_with("model name")) {
-      cpu = line.substr(std::min(line.size(), line.find(':') + 2));
-      break;
-    }
   const std::time_t now = std::time(nullptr);
   char date[20];
   std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
   nlohmann::json names = nlohmann::json::array();
   for (const auto& peer : peers) names.push_back(peer->name());
-  return {{"cpu", cpu},
+  return {{"cpu", cpu_name()},
           {"cores", std::thread::hardware_concurrency()},
           {"instruction_set", instruction_set()},
           {"compiler", ARTICULA_BENCH_COMPILER},

@@ -4,10 +4,19 @@
 
 #include <algorithm>
 #include <chrono>
+#include <fstream>
 #include <functional>
+#include <string>
 #include <vector>
 
 namespace articula::bench {
+
+inline std::string cpu_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(std::min(line.size(), line.find(':') + 2));
+  return "unknown";
+}
 
 inline double seconds_of(const std::function<void(long)>& run, long calls) {
   const auto start = std::chrono::steady_clock::now();
@@ -36,7 +45,7 @@ double best_ns(F&& f, double batch_seconds = 1e-3, int batches = 200) {
 
 /// Seconds: of a batch, and of all batches of one contender.
 struct Effort {
-  double batch = 5e-4, total = 0.06;
+  double batch = 5e-4, total = 0.08;
   double ns(const std::function<void(long)>& run) const;
 };
 

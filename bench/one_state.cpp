@@ -87,8 +87,10 @@ void chains_section(const Options& options, const Peers& peers, Page& page) {
     table.head.push_back(fmt::format("n = {}", n));
     const Robot robot = load(fmt::format("chain:{}", n));
     const Peers none;
+    Options more = options;  // for calls of many milliseconds
+    if (n >= 10000 && !options.quick) more.effort.total *= 8;
     const auto rows = race_all(
-        robot, false, options, n <= 300 ? peers : none, page,
+        robot, false, more, n <= 300 ? peers : none, page,
         [&](const std::string& name) { return std::find(shown.begin(), shown.end(), name) != shown.end(); });
     for (const Raced& r : rows) {
       const bool drawn = std::find(shown.begin(), shown.end(), r.algorithm) != shown.end();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 #include "articula/files/urdf.hpp"
 #include "articula/model/chain.hpp"
@@ -78,6 +79,8 @@ std::optional<PeerModel> peer_model(const Robot& robot) {
                 robot.states, point(model, robot.frame),  {}};
   if (model.has_mimics() || out.frame.body < 0) return {};
   for (const int frame : robot.contacts) out.contacts.push_back(point(model, frame));
+  std::map<std::string_view, const JointSpec*> specs;
+  for (const JointSpec& spec : model.spec().joints) specs[spec.name] = &spec;
   for (const Body& body : model.bodies()) {
     const Joint& joint = model.joints()[body.joint];
     using Kind = PeerBody::Kind;
@@ -86,8 +89,8 @@ std::optional<PeerModel> peer_model(const Robot& robot) {
         k != JointKind::continuous)
       return {};
     Pose at;
-    for (const JointSpec& spec : model.spec().joints)
-      if (spec.name == joint.name) at = model.frames()[model.frame(spec.parent)].placement * spec.placement;
+    if (const auto found = specs.find(joint.name); found != specs.end())
+      at = model.frames()[model.frame(found->second->parent)].placement * found->second->placement;
     const auto& R = at.R;
     const auto& c = body.mass.center_of_mass;
     const auto& I = body.mass.inertia;
