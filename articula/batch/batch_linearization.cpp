@@ -1,0 +1,109 @@
+#include "articula/batch/data.hpp"
+
+namespace articula {
+
+using batching::numbers;
+
+template <class S>
+void Batch<S>::linearized_inverse(In<S> q, In<S> v, In<S> a, Out<S> dq, Out<S> dv, Out<S> da) {
+  Data& d = *data_;
+  if (d.large()) {
+    const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
+    d.call_one_by_one(
+        "linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},
+        {d.other("dq", dq, square), d.other("dv", dv, square), d.other("da", da, square)},
+        [&](int w, const auto* in, const auto* out) {
+          d.one(d.workers[w].linearized_inverse).matrices(in[0], in[1], in[2], out[0], out[1], out[2], {});
+        });
+    return;
+  }
+  d.prepare_linearization();
+  d.call("linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},
+         {d.matrix("dq", dq), d.matrix("dv", dv), d.matrix("da", da)},
+         [&](auto& w, const S* const* in, S* const* out) {
+           d.table.linearized_inverse(d.tree, in[0], in[1], in[2], w.lin, out[0], out[1], out[2]);
+         });
+}
+template <class S>
+void Batch<S>::linearized_forward(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S> dv, Out<S> dtau) {
+  Data& d = *data_;
+  const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
+  const std::initializer_list<typename Data::Output> to{d.other("dq", dq, square), d.other("dv", dv, square),
+                                                        d.other("dtau", dtau, square)};
+  if (d.model.has_mimics() || d.large()) {
+    d.call_one_by_one(
+        "linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
+        [&](int w, const auto* in, const auto* out) {
+          d.one(d.workers[w].linearized).matrices(in[0], in[1], in[2], out[0], out[1], out[2], {});
+        });
+    return;
+  }
+  d.prepare_linearization();
+  d.call("linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
+         [&](auto& w, const S* const* in, S* const* out) {
+           d.table.linearized_forward(d.tree, in[0], in[1], in[2], w.lin, numbers(w.scratch[0]), out[0],
+                                      out[1], out[2], w.smallest);
+         });
+}
+template <class S>
+void Batch<S>::perturbed_inverse(In<S> q, In<S> v, In<S> a, In<S> dq, In<S> dv, In<S> da, Out<S> dtau) {
+  Data& d = *data_;
+  d.prepare_linearization();
+  d.call("perturbed_inverse", {d.q(q), d.v("v", v), d.v("a", a), d.v("dq", dq), d.v("dv", dv), d.v("da", da)},
+         {d.forces("dtau", dtau)}, [&](auto& w, const S* const* in, S* const* out) {
+           d.table.perturbed_inverse(d.tree, in[0], in[1], in[2], in[3], in[4], in[5], w.lin, out[0]);
+         });
+}
+template <class S>
+void Batch<S>::perturbed_forward(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> dv, In<S> dtau, Out<S> da) {
+  Data& d = *data_;
+  const std::initializer_list<typename Data::Input> from{d.q(q),        d.v("v", v),   d.v("tau", tau),
+                                                         d.v("dq", dq), d.v("dv", dv), d.v("dtau", dtau)};
+  const std::initializer_list<typename Data::Output> to{
+      d.other("da", da, static_cast<std::size_t>(d.model.nv()))};
+  if (d.model.has_mimics()) {
+    d.call_one_by_one("perturbed_forward", from, to, [&](int w, const auto* in, const auto* out) {
+      d.one(d.workers[w].linearized).perturb(in[0], in[1], in[2], in[3], in[4], in[5], out[0], {});
+    });
+    return;
+  }
+  d.prepare_linearization();
+  d.call("perturbed_forward", from, to, [&](auto& w, const S* const* in, S* const* out) {
+    d.table.perturbed_forward(d.tree, in[0], in[1], in[2], in[3], in[4], in[5], w.lin, numbers(w.scratch[0]),
+                              numbers(w.scratch[1]), out[0], w.smallest);
+  });
+}
+template <class S>
+void Batch<S>::inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S> by_q, Out<S> by_v,
+                                Out<S> by_a) {
+  Data& d = *data_;
+  d.prepare_linearization();
+  d.call("inverse_gradient", {d.q(q), d.v("v", v), d.v("a", a), d.v("weights", weights)},
+         {d.forces("by_q", by_q), d.forces("by_v", by_v), d.forces("by_a", by_a)},
+         [&](auto& w, const S* const* in, S* const* out) {
+           d.table.inverse_gradient(d.tree, in[0], in[1], in[2], in[3], w.lin, out[0], out[1], out[2]);
+         });
+}
+
+template void Batch<double>::linearized_inverse(In<double> q, In<double> v, In<double> a, Out<double> dq,
+                                                Out<double> dv, Out<double> da);
+template void Batch<float>::linearized_inverse(In<float> q, In<float> v, In<float> a, Out<float> dq,
+                                               Out<float> dv, Out<float> da);
+template void Batch<double>::linearized_forward(In<double> q, In<double> v, In<double> tau, Out<double> dq,
+                                                Out<double> dv, Out<double> dtau);
+template void Batch<float>::linearized_forward(In<float> q, In<float> v, In<float> tau, Out<float> dq,
+                                               Out<float> dv, Out<float> dtau);
+template void Batch<double>::perturbed_inverse(In<double> q, In<double> v, In<double> a, In<double> dq,
+                                               In<double> dv, In<double> da, Out<double> dtau);
+template void Batch<float>::perturbed_inverse(In<float> q, In<float> v, In<float> a, In<float> dq,
+                                              In<float> dv, In<float> da, Out<float> dtau);
+template void Batch<double>::perturbed_forward(In<double> q, In<double> v, In<double> tau, In<double> dq,
+                                               In<double> dv, In<double> dtau, Out<double> da);
+template void Batch<float>::perturbed_forward(In<float> q, In<float> v, In<float> tau, In<float> dq,
+                                              In<float> dv, In<float> dtau, Out<float> da);
+template void Batch<double>::inverse_gradient(In<double> q, In<double> v, In<double> a, In<double> weights,
+                                              Out<double> by_q, Out<double> by_v, Out<double> by_a);
+template void Batch<float>::inverse_gradient(In<float> q, In<float> v, In<float> a, In<float> weights,
+                                             Out<float> by_q, Out<float> by_v, Out<float> by_a);
+
+}  // namespace articula
