@@ -45,7 +45,7 @@ double best_ns(F&& f, double batch_seconds = 1e-3, int batches = 200) {
 
 /// Seconds: of a batch, and of all batches of one contender.
 struct Effort {
-  double batch = 5e-4, total = 0.08;
+  double batch = 5e-4, total = 0.12;
   double ns(const std::function<void(long)>& run) const;
 };
 

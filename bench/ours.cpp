@@ -110,6 +110,10 @@ void add_operational_space(const Robot& robot, Entries& to) {
     space->update(s.q);
     space->omega(out);
   });
+  int freedoms = 0;  // of the frame
+  for (int k = robot.model.frames()[robot.frame].body; k >= 0; k = robot.model.bodies()[k].inboard)
+    freedoms += robot.model.joints()[robot.model.bodies()[k].joint].nv;
+  if (freedoms < 6) return;  // Omega has no inverse
   to.fill("operational_lambda", "", bytes, 36, [space](const PeerState& s, Numbers& out) {
     space->update(s.q);
     space->lambda(out);

@@ -70,7 +70,7 @@ class Plugin : public Peer {
         q.push_back(s.q.data()), v.push_back(s.v.data()), a.push_back(s.a.data()),
             tau.push_back(s.tau.data());
       std::optional<TemporaryFile> file;
-      if (kept.urdf.empty()) kept.urdf = file.emplace(urdf_text(kept), "urdf").name;
+      if (kept.is_chain() && !kept.free_base) kept.urdf = file.emplace(urdf_text(kept), "urdf").name;
       told = {kept.urdf.c_str(),
               kept.free_base,
               kept.nq,

@@ -50,6 +50,12 @@ inline std::string urdf_text(const PeerModel& model) {
         origin(Eigen::Map<const RowMajor3>(b.R), b.p), b.inboard < 0 ? "world" : model.bodies[b.inboard].name,
         b.name, words(b.axis, 3));
   }
+  const PeerModel::Point& f = model.frame;
+  if (f.name != model.bodies[f.body].name)
+    s += fmt::format(
+        "<link name='{0}'/><joint name='{0}_joint' type='fixed'>{1}<parent link='{2}'/><child "
+        "link='{0}'/></joint>\n",
+        f.name, origin(Eigen::Map<const RowMajor3>(f.R), f.p), model.bodies[f.body].name);
   return s + "</robot>\n";
 }
 
