@@ -16,6 +16,7 @@ constexpr int state_count = 16;  // a power of two: calls go round them
 ///
 ///   inverse_dynamics bias_forces gravity_forces             nv joint forces
 ///   forward_dynamics constrained_dynamics                   nv accelerations
+///   solve_mass_matrix                                       nv: M^-1 tau
 ///   mass_matrix inverse_mass_matrix                         nv x nv
 ///   coriolis_matrix                                         nv: C v, for C is not unique
 ///   poses (q), velocities (q, v), kinematics (q, v, a)      of every body; the frame's rotation and

@@ -228,6 +228,15 @@ class Mujoco : public Peer {
           mj_solveM(m, d, w->M.data(), w->identity.data(), nv);
         },
         matrix));
+    all.push_back(entry(
+        "solve_mass_matrix",
+        [w, m, d](int i) {
+          w->place(d, i);
+          mj_comPos(m, d);
+          w->factor();
+          mj_solveM(m, d, w->out.data(), w->states[i].tau.data(), 1);
+        },
+        forces));
     const auto omega = std::make_shared<std::pair<Vector, Vector>>(Vector(6 * nv), Vector(36));
     all.push_back(entry(
         "operational_omega",

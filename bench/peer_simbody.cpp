@@ -217,6 +217,13 @@ class Simbody : public Peer {
           w->matter.calcMInv(w->state, w->M);
         },
         matrix));
+    all.push_back(entry(
+        "solve_mass_matrix",
+        [w](int i) {
+          w->realize(i, Stage::Position);
+          w->matter.multiplyByMInv(w->state, w->states[i].tau, w->out);
+        },
+        forces));
     if (!model.contacts.empty()) {
       const auto c = std::make_shared<World>(model, true);
       all.push_back(entry(

@@ -30,9 +30,9 @@ class Plugin : public Peer {
     std::vector<Entry> all;
     for (const char* algorithm :
          {"inverse_dynamics", "forward_dynamics", "bias_forces", "gravity_forces", "mass_matrix",
-          "inverse_mass_matrix", "coriolis_matrix", "poses", "velocities", "kinematics", "jacobian",
-          "energies", "linearized_inverse", "linearized_forward", "operational_omega", "operational_lambda",
-          "constrained_dynamics"})
+          "solve_mass_matrix", "inverse_mass_matrix", "coriolis_matrix", "poses", "velocities", "kinematics",
+          "jacobian", "energies", "linearized_inverse", "linearized_forward", "operational_omega",
+          "operational_lambda", "constrained_dynamics"})
       for (int which = 0;; ++which) {
         const int way = find_(loaded->model, algorithm, which);
         if (way < 0) break;
