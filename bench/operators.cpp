@@ -19,7 +19,7 @@ struct Row {
 std::vector<Row> compare(const Robot& robot, const Effort& effort) {
   std::vector<Row> rows;
   const Model& model = robot.model;
-  const auto& [q, v, a_joint, x] = robot.states[0];
+  const std::vector<double>&q = robot.states[0].q, &v = robot.states[0].v, &x = robot.states[0].tau;
   std::vector<double> out(model.nv());
   OperatorState state(model);
   const auto add = [&](const char* name, const auto& hand, const auto& operators) {
