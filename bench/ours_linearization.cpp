@@ -1,6 +1,9 @@
+#include <fmt/format.h>
+
 #include "articula/linearization/linearized_forward.hpp"
 #include "articula/linearization/linearized_inverse.hpp"
 #include "articula/linearization/second_order.hpp"
+#include "articula/simulation/linearized_step.hpp"
 #include "bench/robot.hpp"
 
 namespace articula::bench {
@@ -59,6 +62,22 @@ void add_linearizations(const Robot& robot, bool matrices, std::vector<Entry>& a
   add("twice_perturbed_forward", "", second_bytes, nv, [w = second](const PeerState& s, Results& r) {
     twice_perturbed_forward(*w, s.q, s.v, s.tau, {s.v, s.a, s.tau}, {s.a, s.tau, s.v}, r.A);
   });
+  if (!matrices) return;
+  for (const Integrator integrator : {Integrator::euler, Integrator::symplectic_euler, Integrator::rk4,
+                                      Integrator::midpoint, Integrator::variational}) {
+    const auto [step, step_bytes] = make_workspace<LinearizedStep>(robot.model, integrator);
+    struct Matrices {
+      std::vector<double> A, B, q, v;
+    };
+    const auto r =
+        std::make_shared<Matrices>(Matrices{std::vector<double>(4 * square), std::vector<double>(2 * square),
+                                            std::vector<double>(robot.model.nq()), std::vector<double>(nv)});
+    all.push_back(entry(
+        fmt::format("linearized_step, {}", name_of(integrator)),
+        [&s, w = step, r](int i) { w->compute(s[i].q, s[i].v, s[i].tau, 1e-3, r->A, r->B, r->q, r->v); },
+        [](int) { return std::vector<double>(); }));
+    all.back().bytes = step_bytes;
+  }
 }
 
 }  // namespace articula::bench

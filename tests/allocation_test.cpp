@@ -332,10 +332,41 @@ void check_simulation(const Case& c) {
               0)
         << name_of(integrator);
   }
-  if (model.has_mimics() || nv > 20) return;
-  LinearizedStep step(model, ExplicitMethod::rk4);
   std::vector<double> A(4 * nv * nv), B(2 * nv * nv), q = c.state.q, v(nv);
-  EXPECT_EQ(allocations_in([&] { step.compute(c.state.q, c.state.v, c.state.tau, 1e-6, A, B, q, v); }), 0);
+  for (const Integrator integrator : {Integrator::euler, Integrator::symplectic_euler, Integrator::rk4,
+                                      Integrator::variational, Integrator::midpoint}) {
+    LinearizedStep step(model, integrator);
+    EXPECT_EQ(allocations_in([&] {
+                step.compute(c.state.q, c.state.v, c.state.tau, 1e-6, A, B, q, v,
+                             {.wrenches = c.state.wrenches, .held = HeldIn::body_axes, .damping = true});
+              }),
+              0)
+        << name_of(integrator);
+  }
+}
+
+// Mimic joints without inertia of their own take another way.
+TEST(Allocation, NoneWithMasslessFollowers) {
+  const Model model(massless_followers_spec(), {.base = Base::free});
+  const std::size_t nv = model.nv();
+  Rng rng(3);
+  const State s = random_state(rng, model);
+  const LinearizationOptions<double> options{.wrenches = s.wrenches, .damping = true};
+  std::vector<double> A(4 * nv * nv), B(2 * nv * nv), q(model.nq()), v(nv), X(nv * nv), Y(X), Z(X), x(nv),
+      y(x), z(x);
+  LinearizedForward<> forward(model);
+  EXPECT_EQ(allocations_in([&] {
+              linearized_forward(forward, s.q, s.v, s.tau, X, Y, Z, options);
+              perturbed_forward(forward, s.q, s.v, s.tau, s.v, s.a, s.tau, x, options);
+              forward_gradient(forward, s.q, s.v, s.tau, s.a, x, y, z, options);
+            }),
+            0);
+  for (const Integrator integrator : {Integrator::euler, Integrator::symplectic_euler, Integrator::rk4,
+                                      Integrator::variational, Integrator::midpoint}) {
+    LinearizedStep step(model, integrator);
+    EXPECT_EQ(allocations_in([&] { step.compute(s.q, s.v, s.tau, 1e-4, A, B, q, v, options); }), 0)
+        << name_of(integrator);
+  }
 }
 
 TEST(Allocation, NoneAfterSetUp) {

@@ -5,10 +5,45 @@
 #include "articula/dynamics/mass_matrix_text.hpp"
 #include "articula/linearization/linearized_forward_text.hpp"
 
+#if defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
+
 namespace articula::ARTICULA_ISA {
 
 /// Lanes: a register of doubles. As many floats: they take half the room and as many instructions.
 inline constexpr int lanes = native_bytes / 8;
+
+/// The first `count` lanes alone, 1 to all of them; nothing is read or written behind them.
+template <class T>
+ARTICULA_INLINE Pack<T, lanes> load_first(const T* p, int count) {
+  using P = Pack<T, lanes>;
+  if (count == lanes) return P::load(p);
+#if defined(__AVX512VL__)
+  const auto mask = static_cast<unsigned char>((1 << count) - 1);
+  if constexpr (sizeof(T) == 8)
+    return P(typename P::Lanes(_mm512_maskz_loadu_pd(mask, p)));
+  else
+    return P(typename P::Lanes(_mm256_maskz_loadu_ps(mask, p)));
+#else
+  T some[lanes] = {};
+  for (int i = 0; i < count; ++i) some[i] = p[i];
+  return P::load(some);
+#endif
+}
+template <class T>
+ARTICULA_INLINE void store_first(const Pack<T, lanes>& x, T* p, int count) {
+  if (count == lanes) return x.store(p);
+#if defined(__AVX512VL__)
+  const auto mask = static_cast<unsigned char>((1 << count) - 1);
+  if constexpr (sizeof(T) == 8)
+    _mm512_mask_storeu_pd(p, mask, __m512d(x.x));
+  else
+    _mm256_mask_storeu_ps(p, mask, __m256(x.x));
+#else
+  for (int i = 0; i < count; ++i) p[i] = x[i];
+#endif
+}
 
 template <class T>
 struct Batched {
@@ -30,29 +65,40 @@ struct Batched {
     return w;
   }
 
+  /// Squares of lanes x lanes, turned over.
   static void gather(const T* states, long n, int used, T* to) {
-    const T* row[lanes];
-    for (int s = 0; s < lanes; ++s) row[s] = states + (s < used ? s : used - 1) * n;
-    long i = 0;
-    for (; i + lanes <= n; i += lanes) {
+    for (long i = 0; i < n; i += lanes) {
+      const int count = n - i < lanes ? int(n - i) : lanes;
       P square[lanes];
-      for (int s = 0; s < lanes; ++s) square[s] = P::load(row[s] + i);
+#pragma GCC unroll 8
+      for (int s = 0; s < lanes; ++s)
+        square[s] = load_first(states + (s < used ? s : used - 1) * n + i, count);
       transpose(square);
-      for (int s = 0; s < lanes; ++s) square[s].store(to + (i + s) * lanes);
+#pragma GCC unroll 8
+      for (int c = 0; c < lanes; ++c)
+        if (c < count) square[c].store(to + (i + c) * lanes);
     }
-    for (; i < n; ++i)
-      for (int s = 0; s < lanes; ++s) to[i * lanes + s] = row[s][i];
   }
   static void scatter(const T* from, long n, int used, T* states) {
-    long i = 0;
-    for (; i + lanes <= n; i += lanes) {
+    for (long i = 0; i < n; i += lanes) {
+      const int count = n - i < lanes ? int(n - i) : lanes;
       P square[lanes];
-      for (int s = 0; s < lanes; ++s) square[s] = P::load(from + (i + s) * lanes);
+#pragma GCC unroll 8
+      for (int c = 0; c < lanes; ++c) square[c] = P::load(from + (i + (c < count ? c : 0)) * lanes);
       transpose(square);
-      for (int s = 0; s < used; ++s) square[s].store(states + s * n + i);
+#pragma GCC unroll 8
+      for (int s = 0; s < lanes; ++s)
+        if (s < used) store_first(square[s], states + s * n + i, count);
     }
-    for (; i < n; ++i)
-      for (int s = 0; s < used; ++s) states[s * n + i] = from[i * lanes + s];
+  }
+  static void gather_columns(const T* states, long n, long stride, int used, T* to) {
+    for (long i = 0; i < n; ++i) {
+      load_first(states + i * stride, used).store(to + i * lanes);
+      for (int s = used; s < lanes; ++s) to[i * lanes + s] = states[i * stride + used - 1];
+    }
+  }
+  static void scatter_columns(const T* from, long n, long stride, int used, T* states) {
+    for (long i = 0; i < n; ++i) store_first(P::load(from + i * lanes), states + i * stride, used);
   }
 
   static void inverse(const Tree<T>& tree, const T* q, const T* v, const T* a, const T* wrenches,
@@ -108,6 +154,8 @@ template <class T>
 constexpr BatchTable<T> batch_table{lanes,
                                     Batched<T>::gather,
                                     Batched<T>::scatter,
+                                    Batched<T>::gather_columns,
+                                    Batched<T>::scatter_columns,
                                     Batched<T>::inverse,
                                     Batched<T>::forward,
                                     Batched<T>::matrix,

@@ -179,17 +179,16 @@ struct Batch<S>::Data {
       table.gather(input.x.data() + first * input.n, static_cast<long>(input.n), used, lanes);
       return;
     }
-    for (std::size_t i = 0; i < input.n; ++i)
-      for (int s = 0; s < table.lanes; ++s)
-        lanes[i * table.lanes + s] = input.x[i * count + first + std::min(s, used - 1)];
+    table.gather_columns(input.x.data() + first, static_cast<long>(input.n), static_cast<long>(count), used,
+                         lanes);
   }
   void give(const Output& output, std::size_t count, std::size_t first, int used, const S* lanes) const {
     if (options.layout == Layout::rows) {
       table.scatter(lanes, static_cast<long>(output.n), used, output.x.data() + first * output.n);
       return;
     }
-    for (std::size_t i = 0; i < output.n; ++i)
-      for (int s = 0; s < used; ++s) output.x[i * count + first + s] = lanes[i * table.lanes + s];
+    table.scatter_columns(lanes, static_cast<long>(output.n), static_cast<long>(count), used,
+                          output.x.data() + first);
   }
 
   /// Mimic joints' own numbers, from those that they follow.

@@ -16,6 +16,9 @@ struct BatchTable {
   /// Between numbers state by state (n each, `used` states) and lanes. Lanes beyond get the last state.
   void (*gather)(const T* states, long n, int used, T* lanes);
   void (*scatter)(const T* lanes, long n, int used, T* states);
+  /// The same with numbers of one kind together, `stride` from one kind to the next.
+  void (*gather_columns)(const T* states, long n, long stride, int used, T* lanes);
+  void (*scatter_columns)(const T* lanes, long n, long stride, int used, T* states);
   using M = KernelMemory<T>;
   using L = LinearizationMemory<T>;
   using Model = Tree<T>;

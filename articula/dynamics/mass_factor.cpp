@@ -11,7 +11,7 @@ namespace articula {
 
 namespace {
 /// True if some joint would have nothing to move, were no joint tied to another.
-bool needs_ties(const Model& model) {
+bool singular_untied(const Model& model) {
   ModelSpec untied = model.spec();
   for (JointSpec& joint : untied.joints) joint.mimic.reset();
   for (const Finding& finding : find_problems(untied, model.base()))
@@ -30,7 +30,7 @@ MassFactor<S>::MassFactor(const Model& model)
   if (mimics_.count() > 0) {
     full_inverse_ = AlignedArray<S>(nv * nv);
     scratch_ = AlignedArray<S>(nv);
-    if (needs_ties(model)) {
+    if (singular_untied(model)) {
       dense_.emplace(model);
       dense_L_ = AlignedArray<S>(static_cast<std::size_t>(model.nv()) * model.nv());
     }

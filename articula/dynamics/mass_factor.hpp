@@ -15,6 +15,9 @@ template <class S = double>
 class MassFactor : public Workspace<S> {
  public:
   explicit MassFactor(const Model& model);
+  /// Whether some joint would have nothing to move, were no joint tied to another: the tree by itself has no
+  /// factor then, only the model has.
+  bool needs_ties() const { return dense_.has_value(); }
 
   /// Throws SingularError, naming the joint, where some D(k) is not positive.
   void factor(In<S> q);

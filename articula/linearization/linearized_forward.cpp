@@ -1,12 +1,22 @@
 #include "articula/linearization/linearized_forward.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "articula/dynamics/forward_dynamics.hpp"
 #include "articula/dynamics/kernels.hpp"
-#include "articula/dynamics/mass_factor.hpp"
 #include "articula/linearization/kernels.hpp"
 
 namespace articula {
+
+template <class S>
+struct LinearizedForward<S>::Tied {
+  explicit Tied(const Model& model)
+      : dynamics(model), factor(model), forces(model.nv()), a(model.nv()), mu(model.nv()) {}
+  ForwardDynamics<S> dynamics;
+  MassFactor<S> factor;
+  std::vector<S> forces, a, mu;
+};
 
 template <class S>
 LinearizedForward<S>::LinearizedForward(const Model& model)
@@ -19,8 +29,12 @@ LinearizedForward<S>::LinearizedForward(const Model& model)
   right_ = AlignedArray<S>(n);
   scratch_ = AlignedArray<S>(2 * n * n + 2 * block);
   tau_full_ = AlignedArray<S>(n);
-  if (mimics_.count() > 0) full_ = AlignedArray<S>(3 * n * n);
+  if (mimics_.count() == 0) return;
+  full_ = AlignedArray<S>(3 * n * n);
+  if (MassFactor<S>(model).needs_ties()) tied_ = std::make_unique<Tied>(model);
 }
+template <class S>
+LinearizedForward<S>::~LinearizedForward() = default;
 
 template <class S>
 ExternalForces<S> LinearizedForward<S>::start(const char* function, In<S> q, In<S> v, In<S> tau,
@@ -32,6 +46,10 @@ ExternalForces<S> LinearizedForward<S>::start(const char* function, In<S> q, In<
   const Tree<S>& tree = this->tree();
   q_at_ = this->full_q(q);
   v_at_ = this->full_v(v);
+  if (tied_) {
+    start_tied(q, v, tau, options);
+    return external;
+  }
   const S* forces = this->full_tau(tau);
   if (this->lin_.damping) {
     for (int i = 0; i < tree.nv; ++i) tau_full_[i] = forces[i] - this->lin_.damping[i] * v_at_[i];
@@ -49,6 +67,19 @@ ExternalForces<S> LinearizedForward<S>::start(const char* function, In<S> q, In<
     throw SingularError(std::string(function) + ": the mimic joints' own inertia is singular here");
   mimics_.apply(a_full_.data());
   return external;
+}
+
+template <class S>
+void LinearizedForward<S>::start_tied(In<S> q, In<S> v, In<S> tau, const LinearizationOptions<S>& options) {
+  const auto map = this->model_.full_velocities();
+  std::copy(tau.begin(), tau.end(), tied_->forces.begin());
+  if (this->lin_.damping)
+    for (std::size_t i = 0; i < map.size(); ++i)
+      tied_->forces[map[i].source] -= static_cast<S>(map[i].multiplier) * this->lin_.damping[i] * v_at_[i];
+  forward_dynamics(tied_->dynamics, q, v, tied_->forces, tied_->a, options.wrenches);
+  tied_->factor.factor(q);
+  for (std::size_t i = 0; i < map.size(); ++i)
+    a_full_[i] = static_cast<S>(map[i].multiplier) * tied_->a[map[i].source];
 }
 
 template <class S>
@@ -80,6 +111,21 @@ void LinearizedForward<S>::matrices(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<
   const Tree<S>& tree = this->tree();
   const std::size_t square = static_cast<std::size_t>(tree.nv) * tree.nv;
   const bool mimics = mimics_.count() > 0;
+  if (tied_) {
+    S *const M = full_.data(), *const by_q = M + square, *const by_v = by_q + square;
+    linearization<S>().linearized_inverse(tree, q_at_, v_at_, a_full_.data(), external, this->lin_, M, by_q,
+                                          by_v);
+    const std::span<S> reduced(scratch_.data(), dq.size());
+    const auto respond = [&](const S* full, std::span<S> out) {
+      this->reduce_matrix(full, reduced);
+      tied_->factor.solve_columns(reduced, out, this->model_.nv());
+      for (S& x : out) x = -x;
+    };
+    respond(by_q, dq);
+    respond(by_v, dv);
+    tied_->factor.inverse(dtau);
+    return;
+  }
   S* const to[3] = {mimics ? full_.data() : dq.data(), mimics ? full_.data() + square : dv.data(),
                     mimics ? full_.data() + 2 * square : dtau.data()};
   // Algorithm 6 in the form used here was faster from one joint on, on every instruction set
@@ -109,7 +155,7 @@ void LinearizedForward<S>::perturb(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> 
   const Tree<S>& tree = this->tree();
   const S* const dq_full = this->full_velocity(0, dq);
   const S* const dv_full = this->full_velocity(1, dv);
-  if (options.method == Method::conventional) {
+  if (options.method == Method::conventional || tied_) {
     linearization<S>().perturbed_inverse(tree, q_at_, v_at_, a_full_.data(), dq_full, dv_full, nullptr,
                                          external, this->lin_, right_.data());
     perturb_conventionally(dtau, da);
@@ -170,15 +216,22 @@ void LinearizedForward<S>::gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, 
   // w . da = (M^-1 w) . (dtau - what dq and dv need): one solve, then the adjoint of Algorithm 1, M being
   // symmetric.
   S* const mu = this->full_result(by_tau);
-  kernels<S>().solve(this->tree(), this->m_, this->full_tau(weights), mu);
   const bool mimics = mimics_.count() > 0;
-  if (mimics) {
+  if (tied_) {
+    tied_->factor.solve(weights, tied_->mu);
+    const auto map = this->model_.full_velocities();
+    for (std::size_t i = 0; i < n; ++i) mu[i] = static_cast<S>(map[i].multiplier) * tied_->mu[map[i].source];
+    std::copy(tied_->mu.begin(), tied_->mu.end(), by_tau.begin());
+  } else {
+    kernels<S>().solve(this->tree(), this->m_, this->full_tau(weights), mu);
+  }
+  if (mimics && !tied_) {
     mimics_.apply(mu);
     mimics_.take_own(mu, by_tau);
   }
   S* const q_out = mimics ? full_.data() : by_q.data();
   S* const v_out = mimics ? full_.data() + n : by_v.data();
-  linearization<S>().inverse_adjoint(this->tree(), q_at_, v_at_, a_full_.data(), mu, true, external,
+  linearization<S>().inverse_adjoint(this->tree(), q_at_, v_at_, a_full_.data(), mu, !tied_, external,
                                      this->lin_, q_out, v_out, right_.data());
   if (mimics) {
     this->reduce(q_out, by_q);

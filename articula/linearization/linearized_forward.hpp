@@ -3,6 +3,8 @@
 // Derivatives by q are along the tangent space, as in linearized_inverse.hpp.
 #pragma once
 
+#include <memory>
+
 #include "articula/linearization/workspace.hpp"
 
 namespace articula {
@@ -12,6 +14,7 @@ template <class S = double>
 class LinearizedForward : public LinearizationWorkspace<S> {
  public:
   explicit LinearizedForward(const Model& model);
+  ~LinearizedForward();
 
   void matrices(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S> dv, Out<S> dtau,
                 const LinearizationOptions<S>& options);
@@ -26,11 +29,16 @@ class LinearizedForward : public LinearizationWorkspace<S> {
   /// Forward dynamics at the state, leaving the factor in this workspace and full accelerations in a_full_.
   ExternalForces<S> start(const char* function, In<S> q, In<S> v, In<S> tau,
                           const LinearizationOptions<S>& options);
+  void start_tied(In<S> q, In<S> v, In<S> tau, const LinearizationOptions<S>& options);
   void perturb_conventionally(In<S> dtau, Out<S> da);
   /// out = the model's own rows and columns of a full matrix of responses, by tau or else by q or v.
   void reduce_responses(S* full, bool by_tau, std::span<S> out);
 
   MimicCorrection<S> mimics_;
+  // Only where a mimic joint has nothing of its own to move (MassFactor::needs_ties): Algorithms 3 and 4 in
+  // the model's own coordinates, whatever method is asked for.
+  struct Tied;
+  std::unique_ptr<Tied> tied_;
   AlignedArray<S> a_full_, tau_full_, right_, scratch_, full_;
   const S* q_at_ = nullptr;
   const S* v_at_ = nullptr;

@@ -44,11 +44,13 @@ TEST(LinearizedForward, MatchesDifferences) {
     for (int forces = 0; forces < 4; ++forces) {
       const std::vector<Spatial<double>> none, &wrenches = forces == 0 ? none : s.wrenches;
       const HeldIn held = forces == 2 ? HeldIn::body_axes : HeldIn::world_axes;
+      const bool damping = forces == 1;
+      const Vector tau = with_damping(c.model, s.tau, s.v, damping ? -1 : 0);
       const Vector dq = columns(n, [&](const Vector& d) {
         return derivative(
             [&](double h) {
               const Vector q = manifold_add(c.model, s.q, scaled(d, h));
-              return acceleration(c.model, q, s.v, s.tau,
+              return acceleration(c.model, q, s.v, tau,
                                   forces == 2   ? turned(c.model, s.q, q, wrenches)
                                   : forces == 3 ? moved(c.model, s.q, q, wrenches, points.r)
                                                 : wrenches);
@@ -57,12 +59,20 @@ TEST(LinearizedForward, MatchesDifferences) {
       });
       const Vector dv = columns(n, [&](const Vector& d) {
         return derivative(
-            [&](double h) { return acceleration(c.model, s.q, sum(s.v, d, h), s.tau, wrenches); }, 0.1);
+            [&](double h) {
+              const Vector v = sum(s.v, d, h);
+              return acceleration(c.model, s.q, v, with_damping(c.model, s.tau, v, damping ? -1 : 0),
+                                  wrenches);
+            },
+            0.1);
       });
       for (const Method method : {Method::direct, Method::conventional}) {
-        const Matrices m = matrices(
-            c.model, s,
-            {.wrenches = wrenches, .held = held, .levers = points.levers_if(forces == 3), .method = method});
+        const Matrices m = matrices(c.model, s,
+                                    {.wrenches = wrenches,
+                                     .held = held,
+                                     .levers = points.levers_if(forces == 3),
+                                     .damping = damping,
+                                     .method = method});
         EXPECT_LT(worst_q(relative_error(m.dq, dq, 1)), tolerance(c, 1e-8))
             << forces << " method " << int(method);
         EXPECT_LT(worst_v(relative_error(m.dv, dv, 1)), tolerance(c, 1e-9))
@@ -140,6 +150,38 @@ TEST(LinearizedForward, UndoesTheInverse) {
   });
 }
 
+// Mimic joints with nothing of their own to move: every result, against differences and among themselves.
+TEST(LinearizedForward, MimicJointsWithoutInertiaOfTheirOwn) {
+  for (const Base base : {Base::fixed, Base::free}) {
+    const Model model(massless_followers_spec(), {.base = base});
+    const std::size_t n = model.nv();
+    Rng rng(5);
+    const State s = random_state(rng, model);
+    const Vector dq = random_vector(rng, n), dv = random_vector(rng, n), dtau = random_vector(rng, n),
+                 w = random_vector(rng, n);
+    const LinearizationOptions<double> options{.wrenches = s.wrenches, .damping = true};
+    const Matrices m = matrices(model, s, options);
+    ForwardDynamics<> dynamics(model);
+    const Vector expected = derivative([&](double e) {
+      const Vector v = sum(s.v, dv, e);
+      Vector a(n);
+      forward_dynamics(dynamics, manifold_add(model, s.q, scaled(dq, e)), v,
+                       with_damping(model, sum(s.tau, dtau, e), v, -1), a, s.wrenches);
+      return a;
+    });
+    EXPECT_LT(relative_error(sum(sum(product(m.dq, dq), product(m.dv, dv)), product(m.dtau, dtau)), expected),
+              1e-8);
+    LinearizedForward<> work(model);
+    Vector da(n), by_q(n), by_v(n), by_tau(n);
+    perturbed_forward(work, s.q, s.v, s.tau, dq, dv, dtau, da, options);
+    EXPECT_LT(relative_error(da, expected), 1e-8);
+    forward_gradient(work, s.q, s.v, s.tau, w, by_q, by_v, by_tau, options);
+    EXPECT_LT(relative_error(by_q, star_product(m.dq, w)), 1e-11);
+    EXPECT_LT(relative_error(by_v, star_product(m.dv, w)), 1e-11);
+    EXPECT_LT(relative_error(by_tau, star_product(m.dtau, w)), 1e-11);
+  }
+}
+
 // Zero between different trees on the world.
 TEST(LinearizedForward, PatternCoversAllThatIsNotZero) {
   std::size_t zeros = 0;
@@ -157,6 +199,34 @@ TEST(LinearizedForward, PatternCoversAllThatIsNotZero) {
     }
   });
   EXPECT_GT(zeros, 100u);
+}
+
+// A free base far from the world's origin loses nothing: each body is referred to its own joint origin.
+TEST(LinearizedForward, FarFromTheOrigin) {
+  Worst worst("1 km away against at the origin"), worst_differences("1 km away against differences");
+  for (int seed = 1; seed <= 10; ++seed) {
+    Rng rng(seed);
+    const Model model(random_spec(rng, {.links = 8, .branching = Branching::tree}), {.base = Base::free});
+    State s = random_state(rng, model);
+    for (int i = 4; i < 7; ++i) s.q[i] = 0;
+    for (const Method method : {Method::direct, Method::conventional}) {
+      const LinearizationOptions<double> options{.wrenches = s.wrenches, .method = method};
+      const Matrices near = matrices(model, s, options);
+      State there = s;
+      there.q[4] = 1000, there.q[5] = -700, there.q[6] = 300;
+      const Matrices far = matrices(model, there, options);
+      EXPECT_LT(worst(relative_error(far.dq, near.dq)), 1e-12);
+      EXPECT_LT(worst(relative_error(far.dv, near.dv)), 1e-12);
+      EXPECT_LT(worst(relative_error(far.dtau, near.dtau)), 1e-12);
+      const Vector d = random_vector(rng, model.nv());
+      const Vector expected = derivative(
+          [&](double h) {
+            return acceleration(model, manifold_add(model, there.q, scaled(d, h)), s.v, s.tau, s.wrenches);
+          },
+          0.003);
+      EXPECT_LT(worst_differences(relative_error(product(far.dq, d), expected, 1)), 1e-8);
+    }
+  }
 }
 
 TEST(LinearizedForward, InFloat) {

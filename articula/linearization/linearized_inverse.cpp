@@ -1,5 +1,6 @@
 #include "articula/linearization/linearized_inverse.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "articula/linearization/kernels.hpp"
@@ -82,15 +83,19 @@ void LinearizedInverse<S>::gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Ou
 }
 
 namespace {
-/// related(i, j): slots, in full coordinates; then in the model's own.
-template <class Related>
-std::vector<bool> pattern(const Model& model, Related&& related) {
-  const Tree<double>& tree = model.tree<double>();
+std::vector<int> slots_of_velocities(const Tree<double>& tree) {
   std::vector<int> slot_of(tree.nv);
   for (int k = 1; k < tree.slots(); ++k)
     visit(tree.index[k].kind, [&](auto j) {
       for (int i = 0; i < j.nv; ++i) slot_of[tree.index[k].v + i] = k;
     });
+  return slot_of;
+}
+/// related(i, j): slots, in full coordinates; then in the model's own.
+template <class Related>
+std::vector<bool> pattern(const Model& model, Related&& related) {
+  const Tree<double>& tree = model.tree<double>();
+  const std::vector<int> slot_of = slots_of_velocities(tree);
   const auto map = model.full_velocities();
   const std::size_t nv = model.nv();
   std::vector<bool> out(nv * nv);
@@ -109,15 +114,21 @@ std::vector<bool> inverse_pattern(const Model& model) {
   });
 }
 std::vector<bool> forward_pattern(const Model& model) {
-  if (model.has_mimics()) {
-    // A mimic joint couples its tree to its source's.
-    return std::vector<bool>(static_cast<std::size_t>(model.nv()) * model.nv(), true);
+  const Tree<double>& tree = model.tree<double>();
+  // Trees by their first bodies. A mimic joint couples its tree to its source's: they are one.
+  std::vector<int> group(tree.slots());
+  for (int k = 1; k < tree.slots(); ++k) group[k] = tree.index[k].inboard ? group[tree.index[k].inboard] : k;
+  const auto map = model.full_velocities();
+  std::vector<int> own(model.nv());  // the body that moves by each velocity of the model itself
+  const std::vector<int> slot_of = slots_of_velocities(tree);
+  for (const Joint& joint : model.joints())
+    if (joint.mimics < 0)
+      for (int i = 0; i < joint.nv; ++i) own[joint.v_index + i] = slot_of[model.full_velocity_of(joint) + i];
+  for (int i = 0; i < tree.nv; ++i) {
+    const int one = group[slot_of[i]], other = group[own[map[i].source]];
+    if (one != other) std::replace(group.begin(), group.end(), one, other);
   }
-  return pattern(model, [](const Tree<double>& tree, int i, int j) {
-    while (tree.index[i].inboard != 0) i = tree.index[i].inboard;
-    while (tree.index[j].inboard != 0) j = tree.index[j].inboard;
-    return i == j;
-  });
+  return pattern(model, [&](const Tree<double>&, int i, int j) { return group[i] == group[j]; });
 }
 
 template class LinearizedInverse<double>;

@@ -42,8 +42,10 @@ TEST(LinearizedInverse, MatchesDifferences) {
     for (int forces = 0; forces < 4; ++forces) {
       const std::vector<Spatial<double>> none, &wrenches = forces == 0 ? none : s.wrenches;
       const HeldIn held = forces == 2 ? HeldIn::body_axes : HeldIn::world_axes;
-      const Matrices m =
-          matrices(c.model, s, {.wrenches = wrenches, .held = held, .levers = points.levers_if(forces == 3)});
+      const bool damping = forces == 1;
+      const Matrices m = matrices(
+          c.model, s,
+          {.wrenches = wrenches, .held = held, .levers = points.levers_if(forces == 3), .damping = damping});
       const Vector dq = columns(n, [&](const Vector& d) {
         return derivative([&](double h) {
           const Vector q = manifold_add(c.model, s.q, scaled(d, h));
@@ -54,7 +56,12 @@ TEST(LinearizedInverse, MatchesDifferences) {
         });
       });
       const Vector dv = columns(n, [&](const Vector& d) {
-        return derivative([&](double h) { return torque(c.model, s.q, sum(s.v, d, h), s.a, wrenches); }, 0.1);
+        return derivative(
+            [&](double h) {
+              const Vector v = sum(s.v, d, h);
+              return with_damping(c.model, torque(c.model, s.q, v, s.a, wrenches), v, damping ? 1 : 0);
+            },
+            0.1);
       });
       EXPECT_LT(worst_q(relative_error(m.dq, dq, 1)), 1e-8) << "forces " << forces;
       EXPECT_LT(worst_v(relative_error(m.dv, dv, 1)), 1e-10) << "forces " << forces;

@@ -100,10 +100,14 @@ void StateSpace::discrete(In<double> q, In<double> v, In<double> tau, double h, 
   a.topLeftCorner(nv, nv) = Jq;
   a.topRightCorner(nv, nv) = h * Jv;
   b.topRows(nv).setZero();
-  if (step == Step::symplectic_euler) {  // q moves along v_next
-    a.topLeftCorner(nv, nv).noalias() += h * Jv.lazyProduct(a.bottomLeftCorner(nv, nv));
-    a.topRightCorner(nv, nv).noalias() = h * Jv.lazyProduct(a.bottomRightCorner(nv, nv));
-    b.topRows(nv).noalias() = h * Jv.lazyProduct(b.bottomRows(nv));
+  if (step != Step::symplectic_euler) return;
+  for (const Joint& joint : model().joints()) {  // q moves along v_next; J is block diagonal
+    if (joint.mimics >= 0) continue;
+    const int at = joint.v_index, m = joint.nv;
+    const auto J = Jv.block(at, at, m, m);
+    a.block(at, 0, m, nv).noalias() += h * J.lazyProduct(a.block(nv + at, 0, m, nv));
+    a.block(at, nv, m, nv).noalias() = h * J.lazyProduct(a.block(nv + at, nv, m, nv));
+    b.middleRows(at, m).noalias() = h * J.lazyProduct(b.middleRows(nv + at, m));
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstddef>
 #include <limits>
+#include <span>
 
 namespace articula {
 
@@ -23,6 +24,9 @@ class FixedPoint {
       x[i] = next[i];
     }
     ++count_;
+    // It runs away: before what is evaluated loses its meaning (a mass matrix at angles of 1e17).
+    if (count_ == 1) first_ = std::max(change, size);
+    if (change > 1e6 * first_) return failed_ = true, false;
     constexpr double ulp = std::numeric_limits<double>::epsilon();
     if (change <= ulp / 2 * size) return false;
     // It converges like a geometric series: the next change would be lost in rounding.
@@ -38,9 +42,19 @@ class FixedPoint {
   int count() const { return count_; }
 
  private:
-  double last_ = std::numeric_limits<double>::infinity();
+  double last_ = std::numeric_limits<double>::infinity(), first_ = 0;
   int count_ = 0;
   bool failed_ = false;
 };
+
+/// Iterates equations (midpoint.hpp, variational.hpp) from the unknown that is in them.
+template <class Equations, class Moved>
+FixedPoint find_fixed_point(Equations& equations, const Moved& system, double t, double h,
+                            std::span<const double> q, std::span<const double> v) {
+  FixedPoint iteration;
+  do equations.evaluate(system, t, h, q, v);
+  while (iteration.go_on(equations.unknown().data(), equations.next().data(), v.size()));
+  return iteration;
+}
 
 }  // namespace articula

@@ -1,7 +1,7 @@
 #include "articula/simulation/fixed_step.hpp"
 
 #include "articula/simulation/check_state.hpp"
-#include "articula/spatial/dual.hpp"
+#include "articula/simulation/step_dual.hpp"
 
 namespace articula {
 
@@ -61,10 +61,10 @@ void RungeKutta4<S>::step(const System<S>& system, double t, double h, Out<S> q,
 }
 
 template class ExplicitEuler<double>;
-template class ExplicitEuler<Dual<double>>;
+template class ExplicitEuler<StepDual>;
 template class SymplecticEuler<double>;
-template class SymplecticEuler<Dual<double>>;
+template class SymplecticEuler<StepDual>;
 template class RungeKutta4<double>;
-template class RungeKutta4<Dual<double>>;
+template class RungeKutta4<StepDual>;
 
 }  // namespace articula

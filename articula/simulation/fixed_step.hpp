@@ -2,8 +2,7 @@
 // the fourth order (Munthe-Kaas). Each is one `step`, which allocates nothing; if the system throws, the
 // state is as before.
 //
-// S = Dual<double> gives the exact derivative of the step along one direction (linearized_step.hpp gives
-// all).
+// With dual numbers the same text gives the exact derivative of the step (linearized_step.hpp).
 #pragma once
 
 #include <vector>

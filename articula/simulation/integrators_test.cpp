@@ -5,11 +5,9 @@
 #include <functional>
 
 #include "articula/dynamics/kinematics.hpp"
-#include "articula/linearization/state_space.hpp"
 #include "articula/simulation/cvode.hpp"
 #include "articula/simulation/dormand_prince.hpp"
 #include "articula/simulation/fixed_step.hpp"
-#include "articula/simulation/linearized_step.hpp"
 #include "articula/simulation/midpoint.hpp"
 #include "articula/simulation/variational.hpp"
 #include "tests/support/cases.hpp"
@@ -257,52 +255,6 @@ TEST(Integrators, DenseOutputAndEvents) {
   EXPECT_LT(distance(start.model, q_dense, v_dense, reference(start, found->time)), 1e-8);
   std::printf("[ event ] at %.12f s; dense output within %.1e\n", found->time, worst);
   EXPECT_THROW(pair.at(t + 1, q_dense, v_dense), ArgumentError);
-}
-
-TEST(Integrators, LinearizedStepIsTheDerivativeOfTheStep) {
-  Worst euler("A, B of Euler steps against discrete_state_space"), rk4("A, B of RK4 against differences");
-  for_each_case([&](const Case& c) {
-    if (c.model.has_mimics() || c.model.nv() == 0 || c.model.nv() > 25) return;
-    const std::size_t n = c.model.nv();
-    const State& s = c.state;
-    std::vector<double> A(4 * n * n), B(2 * n * n), A2(A), B2(B), q(c.model.nq()), v(n), q2(q), v2(v);
-    const double h = 1e-3;
-    StateSpace space(c.model);
-    for (const bool symplectic : {false, true}) {
-      LinearizedStep step(c.model, symplectic ? ExplicitMethod::symplectic_euler : ExplicitMethod::euler);
-      step.compute(s.q, s.v, s.tau, h, A, B, q, v);
-      discrete_state_space(space, s.q, s.v, s.tau, h, symplectic ? Step::symplectic_euler : Step::euler, A2,
-                           B2, q2, v2);
-      const double condition = std::max(1.0, double(c.dense.condition_number()) * 1e-3);
-      EXPECT_LT(euler(std::max(relative_error(A, A2, 1), relative_error(B, B2, 1e-3)) / condition), 1e-11);
-    }
-    // RK4: its own step, perturbed.
-    LinearizedStep step(c.model, ExplicitMethod::rk4);
-    step.compute(s.q, s.v, s.tau, h, A, B, q, v);
-    const Manifold manifold(c.model);
-    FreeMotion motion(c.model);
-    motion.tau = s.tau;
-    RungeKutta4<> integrator(manifold);
-    Rng rng(5);
-    const std::vector<double> d = random_vector(rng, 2 * n);
-    const auto moved = [&](double e) {
-      std::vector<double> dq(d.begin(), d.begin() + long(n)), x = s.v, at = s.q, out(n);
-      for (std::size_t i = 0; i < n; ++i) dq[i] *= e, x[i] += e * d[n + i];
-      integrate(c.model, s.q, dq, at);
-      integrator.step({manifold, motion}, 0, h, at, x);
-      difference(c.model, q, at, out);
-      out.insert(out.end(), x.begin(), x.end());
-      return out;
-    };
-    const double e = 1e-5;
-    const auto plus = moved(e), minus = moved(-e);
-    std::vector<double> by_difference(2 * n), by_A(2 * n);
-    for (std::size_t i = 0; i < 2 * n; ++i) {
-      by_difference[i] = (plus[i] - minus[i]) / (2 * e);
-      for (std::size_t j = 0; j < 2 * n; ++j) by_A[i] += A[2 * n * i + j] * d[j];
-    }
-    EXPECT_LT(rk4(relative_error(by_A, by_difference, 1)), 1e-5);
-  });
 }
 
 TEST(Integrators, RefuseWrongSizesAndReportWhatDoesNotConverge) {

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "articula/simulation/manifold_text.hpp"
+#include "articula/simulation/step_dual.hpp"
 #include "articula/spatial/rigid_motion.hpp"
 
 namespace articula {
@@ -11,10 +12,11 @@ namespace articula {
 using namespace manifold_text;
 
 template void Manifold::integrate(const double*, const double*, double*) const;
-template void Manifold::integrate(const Dual<double>*, const Dual<double>*, Dual<double>*) const;
+template void Manifold::integrate(const StepDual*, const StepDual*, StepDual*) const;
 template void Manifold::chart_rate_to_fourth_order(const double*, const double*, double*) const;
-template void Manifold::chart_rate_to_fourth_order(const Dual<double>*, const Dual<double>*,
-                                                   Dual<double>*) const;
+template void Manifold::chart_rate_to_fourth_order(const StepDual*, const StepDual*, StepDual*) const;
+template void Manifold::cayley(const double*, const double*, double*, double*) const;
+template void Manifold::cayley(const StepDual*, const StepDual*, StepDual*, StepDual*) const;
 
 void Manifold::add(Kind kind, int count) {
   if (kind == Kind::flat && !pieces_.empty() && pieces_.back().kind == Kind::flat)
@@ -93,49 +95,6 @@ double Manifold::largest_turn(const double* u) const {
     else if (p.kind != Kind::flat)
       out = std::max(out, std::hypot(u[p.v], u[p.v + 1], u[p.v + 2]));
   return out;
-}
-
-void Manifold::cayley(const double* q, const double* u, double* middle, double* end) const {
-  for (const Piece& p : pieces_) {
-    const double *qp = q + p.q, *up = u + p.v;
-    double *m = middle + p.q, *e = end + p.q;
-    if (p.kind == Kind::flat) {
-      for (int i = 0; i < p.count; ++i) m[i] = qp[i] + 0.5 * up[i], e[i] = qp[i] + up[i];
-      continue;
-    }
-    // cay6 = (Id - ad/2)^-1 (Id + ad/2): the turn has quaternion (w/2, 1)/s, the shift is (v + w x v/2)/s^2,
-    // s^2 = 1 + |w|^2/4. The half of it: half the turn Q, and (Id + Q)^-1 = (Id - tan(angle/2) axis~)/2 of
-    // the shift.
-    const bool plane = p.kind == Kind::plane, shifts = p.kind != Kind::rotation;
-    const Vec3<double> w = plane ? Vec3<double>{0, 0, up[0]} : vec(up);
-    const Vec3<double> v = plane    ? Vec3<double>{up[1], up[2], 0}
-                           : shifts ? vec(up + 3)
-                                    : Vec3<double>{0, 0, 0};
-    const double s2 = 1 + dot(w, w) / 4, s = std::sqrt(s2);
-    const Quaternion<double> whole{w.x / 2 / s, w.y / 2 / s, w.z / 2 / s, 1 / s};
-    const double n = 1 / std::sqrt(2 + 2 * whole.w);
-    const Quaternion<double> half{whole.x * n, whole.y * n, whole.z * n, (1 + whole.w) * n};
-    const Vec3<double> shift = (v + cross(w, v) * 0.5) * (1 / s2);
-    const Vec3<double> tangent = Vec3<double>{half.x, half.y, half.z} * (1 / half.w);
-    const Vec3<double> half_shift = (shift - cross(tangent, shift)) * 0.5;
-    if (plane) {
-      const double angle = qp[0], half_turn = 2 * std::atan2(half.z, half.w);
-      const PlanarMotion at{angle, qp[1], qp[2]};
-      const PlanarMotion a = at * PlanarMotion{half_turn, half_shift.x, half_shift.y},
-                         b = at * PlanarMotion{2 * half_turn, shift.x, shift.y};
-      m[0] = a.angle, m[1] = a.x, m[2] = a.y;
-      e[0] = b.angle, e[1] = b.x, e[2] = b.y;
-      continue;
-    }
-    if (shifts) {
-      const Mat3<double> R = rotation(Quaternion<double>{qp[0], qp[1], qp[2], qp[3]});
-      const Vec3<double> at = vec(qp + 4);
-      put(at + R * half_shift, m + 4);
-      put(at + R * shift, e + 4);
-    }
-    turn(qp, half, m);
-    turn(qp, whole, e);
-  }
 }
 
 void Manifold::coordinate_rates(const double* q, const double* w, double* q_dot) const {

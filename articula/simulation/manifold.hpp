@@ -41,7 +41,8 @@ class Manifold {
   /// end = q cay(u), and the point half way: cay is the Cayley map of the adjoint representation, under which
   /// the midpoint rule keeps the momentum of a free body exactly. Symmetric: from the end by -u through the
   /// same middle.
-  void cayley(const double* q, const double* u, double* middle, double* end) const;
+  template <class S>
+  void cayley(const S* q, const S* u, S* middle, S* end) const;
 
   /// dq/dt for velocity w; quaternions are four numbers, of any length.
   void coordinate_rates(const double* q, const double* w, double* q_dot) const;

@@ -53,6 +53,14 @@ void turn(const S* q, const Quaternion<S>& by, S* out) {
   out[0] = r.x, out[1] = r.y, out[2] = r.z, out[3] = r.w;
 }
 
+/// The angle with this sine and cosine, of any common size.
+inline double angle_of(double sine, double cosine) { return std::atan2(sine, cosine); }
+template <class T, class D>
+Dual<T, D> angle_of(const Dual<T, D>& sine, const Dual<T, D>& cosine) {
+  return {angle_of(sine.x, cosine.x),
+          (cosine.x * sine.d - sine.x * cosine.d) / (sine.x * sine.x + cosine.x * cosine.x)};
+}
+
 }  // namespace manifold_text
 
 template <class S>
@@ -121,6 +129,53 @@ void Manifold::chart_rate_to_fourth_order(const S* u, const S* w, S* out) const 
         o[0] = b, o[1] = vx, o[2] = vy;
       }
     }
+  }
+}
+
+template <class S>
+void Manifold::cayley(const S* q, const S* u, S* middle, S* end) const {
+  using namespace manifold_text;
+  const S O(0);
+  for (const Piece& p : pieces_) {
+    const S *qp = q + p.q, *up = u + p.v;
+    S *m = middle + p.q, *e = end + p.q;
+    if (p.kind == Kind::flat) {
+      for (int i = 0; i < p.count; ++i) m[i] = qp[i] + 0.5 * up[i], e[i] = qp[i] + up[i];
+      continue;
+    }
+    // cay6 = (Id - ad/2)^-1 (Id + ad/2): the turn has quaternion (w/2, 1)/s, the shift is (v + w x v/2)/s^2,
+    // s^2 = 1 + |w|^2/4. The half of it: half the turn Q, and (Id + Q)^-1 = (Id - tan(angle/2) axis~)/2 of
+    // the shift.
+    const bool plane = p.kind == Kind::plane, shifts = p.kind != Kind::rotation;
+    const Vec3<S> w = plane ? Vec3<S>{O, O, up[0]} : vec(up);
+    const Vec3<S> v = plane ? Vec3<S>{up[1], up[2], O} : shifts ? vec(up + 3) : Vec3<S>{O, O, O};
+    const S s2 = 1.0 + dot(w, w) / 4.0, s = square_root(s2);
+    const Quaternion<S> whole{w.x / 2.0 / s, w.y / 2.0 / s, w.z / 2.0 / s, reciprocal(s)};
+    const S n = reciprocal(square_root(2.0 + 2.0 * whole.w));
+    const Quaternion<S> half{whole.x * n, whole.y * n, whole.z * n, (1.0 + whole.w) * n};
+    const Vec3<S> shift = (v + cross(w, v) * 0.5) * reciprocal(s2);
+    const Vec3<S> tangent = Vec3<S>{half.x, half.y, half.z} * reciprocal(half.w);
+    const Vec3<S> half_shift = (shift - cross(tangent, shift)) * 0.5;
+    if (plane) {
+      const S half_turn = 2.0 * angle_of(half.z, half.w);
+      const SinCos<S> a = sincos(qp[0]);
+      const auto put_moved = [&](const S& turn, const Vec3<S>& by, S* out) {
+        out[0] = qp[0] + turn;
+        out[1] = qp[1] + (a.cos * by.x - a.sin * by.y);
+        out[2] = qp[2] + (a.sin * by.x + a.cos * by.y);
+      };
+      put_moved(half_turn, half_shift, m);
+      put_moved(2.0 * half_turn, shift, e);
+      continue;
+    }
+    if (shifts) {
+      const Mat3<S> R = rotation(Quaternion<S>{qp[0], qp[1], qp[2], qp[3]});
+      const Vec3<S> at = vec(qp + 4);
+      put(at + R * half_shift, m + 4);
+      put(at + R * shift, e + 4);
+    }
+    turn(qp, half, m);
+    turn(qp, whole, e);
   }
 }
 

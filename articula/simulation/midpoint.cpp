@@ -4,37 +4,63 @@
 
 #include "articula/simulation/check_state.hpp"
 #include "articula/simulation/fixed_point.hpp"
+#include "articula/simulation/step_dual.hpp"
 
 namespace articula {
 
+template <class S>
+MidpointEquations<S>::MidpointEquations(const Manifold& manifold)
+    : x_(manifold.nv()),
+      next_(manifold.nv()),
+      u_(manifold.nv()),
+      a_(manifold.nv()),
+      middle_(manifold.nq()),
+      end_(manifold.nq()) {}
+
+template <class S>
+void MidpointEquations<S>::begin(const System<S>&, In<S> q, In<S>) {
+  std::copy(q.begin(), q.end(), middle_.begin());
+}
+
+/// Where the mean velocity leads. Rates that are not the velocities themselves are those at the middle.
+template <class S>
+void MidpointEquations<S>::place(const System<S>& system, double t, double h, In<S> q) {
+  system.velocities(t + h / 2, middle_, x_, u_);
+  for (S& u : u_) u = u * h;
+  system.manifold.cayley(q.data(), u_.data(), middle_.data(), end_.data());
+}
+
+template <class S>
+void MidpointEquations<S>::evaluate(const System<S>& system, double t, double h, In<S> q, In<S> v) {
+  place(system, t, h, q);
+  system.acceleration(t + h / 2, middle_, x_, a_);
+  for (std::size_t i = 0; i < v.size(); ++i) next_[i] = v[i] + h / 2 * a_[i];
+}
+
+template <class S>
+void MidpointEquations<S>::finish(const System<S>& system, double t, double h, Out<S> q, Out<S> v) {
+  place(system, t, h, q);
+  for (std::size_t i = 0; i < v.size(); ++i) v[i] = v[i] + h * a_[i];
+  std::copy(end_.begin(), end_.end(), q.begin());
+}
+
+template class MidpointEquations<double>;
+template class MidpointEquations<StepDual>;
+
 void ImplicitMidpoint::step(const System<double>& system, double t, double h, Out<double> q, Out<double> v) {
-  const Manifold& space = system.manifold;
-  const std::size_t n = v.size(), nq = q.size();
-  check_state("ImplicitMidpoint::step", space, nv_, nq, n);
-  // The unknown is the mean velocity: x1 = 2 x - x0.
-  double *x = memory_.data(), *next = x + n, *u = next + n, *a = u + n, *middle = a + n, *end = middle + nq;
-  system.acceleration(t, q, v, {a, n});
-  for (std::size_t i = 0; i < n; ++i) x[i] = v[i] + h / 2 * a[i];
-  system.velocities(t, q, {x, n}, {u, n});
-  for (std::size_t i = 0; i < n; ++i) u[i] *= h;
-  space.cayley(q.data(), u, middle, end);
-  FixedPoint iteration;
-  for (bool go_on = true; go_on;) {
-    system.acceleration(t + h / 2, {middle, nq}, {x, n}, {a, n});
-    for (std::size_t i = 0; i < n; ++i) next[i] = v[i] + h / 2 * a[i];
-    go_on = iteration.go_on(x, next, n);
-    system.velocities(t + h / 2, {middle, nq}, {x, n}, {u, n});
-    for (std::size_t i = 0; i < n; ++i) u[i] *= h;
-    space.cayley(q.data(), u, middle, end);
-  }
+  const Out<double> x = equations_.unknown();
+  check_state("ImplicitMidpoint::step", system.manifold, x.size(), q.size(), v.size());
+  equations_.begin(system, q, v);
+  system.acceleration(t, q, v, x);
+  for (std::size_t i = 0; i < v.size(); ++i) x[i] = v[i] + h / 2 * x[i];
+  const FixedPoint iteration = find_fixed_point(equations_, system, t, h, q, v);
   iterations_ = iteration.count();
   if (iteration.failed())
     throw IntegrationError(
         fmt::format("ImplicitMidpoint::step: no convergence at t = {}; take a shorter step than {} s, or "
                     "cvode for stiff systems",
                     t, h));
-  for (std::size_t i = 0; i < n; ++i) v[i] += h * a[i];
-  std::copy_n(end, nq, q.data());
+  equations_.finish(system, t, h, q, v);
   if (system.project) system.project(t + h, q, v);
 }
 

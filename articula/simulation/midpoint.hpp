@@ -14,18 +14,39 @@
 
 namespace articula {
 
+/// The rule's equations over one step: its unknown, the mean velocity w, is where `next` equals it. What
+/// solves them (ImplicitMidpoint) and what differentiates them (linearized_step.hpp) share this text.
+template <class S>
+class MidpointEquations {
+ public:
+  explicit MidpointEquations(const Manifold& manifold);
+  Out<S> unknown() { return x_; }
+  In<S> next() const { return next_; }
+
+  /// Once a step, before the unknown is evaluated.
+  void begin(const System<S>& system, In<S> q, In<S> v);
+  /// `next` of the unknown.
+  void evaluate(const System<S>& system, double t, double h, In<S> q, In<S> v);
+  /// The state at the end, from the unknown and its last evaluation.
+  void finish(const System<S>& system, double t, double h, Out<S> q, Out<S> v);
+
+ private:
+  void place(const System<S>& system, double t, double h, In<S> q);
+  std::vector<S> x_, next_, u_, a_, middle_, end_;
+};
+
 class ImplicitMidpoint {
  public:
-  explicit ImplicitMidpoint(const Manifold& manifold)
-      : memory_(4 * manifold.nv() + 2 * manifold.nq()), nv_(manifold.nv()) {}
+  explicit ImplicitMidpoint(const Manifold& manifold) : equations_(manifold) {}
   /// Iterates to rounding. Throws IntegrationError, the state as before, where that does not converge: the
   /// step is too long or the system too stiff.
   void step(const System<double>& system, double t, double h, Out<double> q, Out<double> v);
   int iterations() const { return iterations_; }  // of the last step
+  /// w of the last step.
+  In<double> mean_velocity() { return equations_.unknown(); }
 
  private:
-  std::vector<double> memory_;
-  std::size_t nv_;
+  MidpointEquations<double> equations_;
   int iterations_ = 0;
 };
 

@@ -11,20 +11,6 @@ namespace articula {
 
 namespace {
 
-struct Named {
-  Integrator integrator;
-  std::string_view name;
-};
-constexpr Named names[] = {
-    {Integrator::euler, "euler"},
-    {Integrator::symplectic_euler, "symplectic_euler"},
-    {Integrator::rk4, "rk4"},
-    {Integrator::rk45, "rk45"},
-    {Integrator::variational, "variational"},
-    {Integrator::midpoint, "midpoint"},
-    {Integrator::cvode, "cvode"},
-};
-
 std::string joint_of_velocity(const Model& model, int i) {
   for (const Joint& joint : model.joints())
     if (joint.mimics < 0 && i >= joint.v_index && i < joint.v_index + joint.nv) return joint.name;
@@ -32,23 +18,6 @@ std::string joint_of_velocity(const Model& model, int i) {
 }
 
 }  // namespace
-
-std::string_view name_of(Integrator integrator) {
-  for (const Named& n : names)
-    if (n.integrator == integrator) return n.name;
-  return "?";
-}
-Integrator integrator_named(std::string_view name) {
-  std::string known;
-  for (const Named& n : names) {
-    if (n.name == name) return n.integrator;
-    known += (known.empty() ? "" : ", ") + std::string(n.name);
-  }
-  throw ArgumentError(fmt::format("unknown integrator '{}'; known: {}", name, known));
-}
-bool is_adaptive(Integrator integrator) {
-  return integrator == Integrator::rk45 || integrator == Integrator::cvode;
-}
 
 /// Joint limits as events. A stop that carries (`resting`) holds its joint still: a_i = 0 by a force along
 /// the joint, X lambda with X = M^-1 e_i, which may push but not pull.

@@ -19,17 +19,11 @@
 #include "articula/simulation/dormand_prince.hpp"
 #include "articula/simulation/fixed_step.hpp"
 #include "articula/simulation/forces.hpp"
+#include "articula/simulation/integrator.hpp"
 #include "articula/simulation/midpoint.hpp"
 #include "articula/simulation/variational.hpp"
 
 namespace articula {
-
-enum class Integrator { euler, symplectic_euler, rk4, rk45, variational, midpoint, cvode };
-std::string_view name_of(Integrator integrator);
-/// Throws ArgumentError that lists the names.
-Integrator integrator_named(std::string_view name);
-/// Whether it controls its own error: `step` is then a distance to go, and tolerances matter.
-bool is_adaptive(Integrator integrator);
 
 class Simulator {
  public:

@@ -18,6 +18,35 @@
 
 namespace articula {
 
+/// What moves, seen in (q, p). Borrowed, as a System.
+template <class S>
+struct MomentumSystem {
+  const Manifold& manifold;
+  FunctionRef<void(In<S> q, In<S> v, Out<S> p)> momentum;            // M v
+  FunctionRef<void(In<S> q, In<S> p, Out<S> v)> velocity;            // M^-1 p
+  FunctionRef<void(double t, In<S> q, In<S> w, Out<S> rate)> force;  // C* w - g + forces
+};
+
+/// The rule's equations over one step: its unknown w is where `next` equals it. Used as MidpointEquations
+/// are.
+template <class S>
+class VariationalEquations {
+ public:
+  explicit VariationalEquations(const Manifold& manifold);
+  Out<S> unknown() { return w_; }
+  In<S> next() const { return next_; }
+  /// p0, and after `finish` p1.
+  In<S> momentum() const { return p0_; }
+
+  void begin(const MomentumSystem<S>& system, In<S> q, In<S> v);
+  void evaluate(const MomentumSystem<S>& system, double t, double h, In<S> q, In<S> v);
+  void finish(const MomentumSystem<S>& system, double t, double h, Out<S> q, Out<S> v);
+
+ private:
+  void place(const MomentumSystem<S>& system, double h, In<S> q);
+  std::vector<S> p0_, p_, w_, next_, u_, rate_, middle_, end_;
+};
+
 class Variational {
  public:
   /// Joint forces at a state: everything but gravity. Empty: none.
@@ -25,17 +54,21 @@ class Variational {
 
   explicit Variational(const Model& model);
   const Model& model() const { return factor_.model(); }
-  /// No allocation. Throws IntegrationError, the state as before, where the iteration does not converge: the
+  /// From (q, v) to (q, v): nothing else is kept from step to step; p0 = M(q) v and v1 = M(q1)^-1 p1. No
+  /// allocation. Throws IntegrationError, the state as before, where the iteration does not converge: the
   /// step is too long or the forces too stiff.
   void step(Forces forces, double t, double h, Out<double> q, Out<double> v);
   int iterations() const { return iterations_; }  // of the last step
+  /// w of the last step.
+  In<double> mean_velocity() { return equations_.unknown(); }
 
  private:
   Manifold manifold_;
   MassFactor<double> factor_;
   Coriolis coriolis_;
   InverseDynamics<double> inverse_;
-  std::vector<double> memory_, C_;
+  VariationalEquations<double> equations_;
+  std::vector<double> g_, C_;
   int iterations_ = 0;
 };
 

@@ -1,19 +1,56 @@
 // Dual<T>: a number and its derivative along one direction. The kernels' text, run with it, gives exact
-// directional derivatives of what the kernels compute; Dual<Dual<T>> gives second ones.
+// directional derivatives of what the kernels compute; Dual<Dual<T>> gives second ones, and
+// Dual<T, Several<T, N>> those along N directions at once.
 #pragma once
 
 #include "articula/spatial/sincos.hpp"
 
 namespace articula {
 
-template <class T>
+/// Derivatives along N directions, for Dual.
+template <class T, int N>
+struct Several {
+  T at[N];
+
+  Several() = default;
+  ARTICULA_INLINE constexpr explicit Several(T all) {
+    for (T& x : at) x = all;
+  }
+  template <class F>
+  ARTICULA_INLINE static Several each(F&& f) {
+    Several r;
+    for (int i = 0; i < N; ++i) r.at[i] = f(i);
+    return r;
+  }
+  ARTICULA_INLINE friend Several operator+(const Several& a, const Several& b) {
+    return each([&](int i) { return a.at[i] + b.at[i]; });
+  }
+  ARTICULA_INLINE friend Several operator-(const Several& a, const Several& b) {
+    return each([&](int i) { return a.at[i] - b.at[i]; });
+  }
+  ARTICULA_INLINE friend Several operator-(const Several& a) {
+    return each([&](int i) { return -a.at[i]; });
+  }
+  ARTICULA_INLINE friend Several operator*(const Several& a, const T& b) {
+    return each([&](int i) { return a.at[i] * b; });
+  }
+  ARTICULA_INLINE friend Several operator*(const T& a, const Several& b) {
+    return each([&](int i) { return a * b.at[i]; });
+  }
+  ARTICULA_INLINE friend Several operator/(const Several& a, const T& b) {
+    return each([&](int i) { return a.at[i] / b; });
+  }
+};
+
+template <class T, class D = T>
 struct Dual {
   using R = Real<T>;
-  T x, d;  // value, derivative
+  T x;  // value
+  D d;  // derivative
 
   Dual() = default;
   ARTICULA_INLINE constexpr Dual(T value) : x(value), d(R(0)) {}
-  ARTICULA_INLINE constexpr Dual(T value, T derivative) : x(value), d(derivative) {}
+  ARTICULA_INLINE constexpr Dual(T value, D derivative) : x(value), d(derivative) {}
 
   ARTICULA_INLINE friend Dual operator+(const Dual& a, const Dual& b) { return {a.x + b.x, a.d + b.d}; }
   ARTICULA_INLINE friend Dual operator-(const Dual& a, const Dual& b) { return {a.x - b.x, a.d - b.d}; }
@@ -51,27 +88,27 @@ struct Dual {
   ARTICULA_INLINE friend bool operator>(const Dual& a, const Dual& b) { return b.x < a.x; }
 };
 
-template <class T>
-struct RealOf<Dual<T>> {
+template <class T, class D>
+struct RealOf<Dual<T, D>> {
   using type = Real<T>;
 };
 
-template <class T>
-ARTICULA_INLINE Dual<T> reciprocal(const Dual<T>& a) {
+template <class T, class D>
+ARTICULA_INLINE Dual<T, D> reciprocal(const Dual<T, D>& a) {
   const T r = reciprocal(a.x);
   return {r, -(a.d * r * r)};
 }
-template <class T>
-ARTICULA_INLINE Dual<T> square_root(const Dual<T>& a) {
+template <class T, class D>
+ARTICULA_INLINE Dual<T, D> square_root(const Dual<T, D>& a) {
   const T r = square_root(a.x);
   return {r, a.d * reciprocal(r + r)};
 }
-template <class T>
-ARTICULA_INLINE Dual<T> smaller(const Dual<T>& a, const Dual<T>& b) {
+template <class T, class D>
+ARTICULA_INLINE Dual<T, D> smaller(const Dual<T, D>& a, const Dual<T, D>& b) {
   return b < a ? b : a;
 }
-template <class T>
-ARTICULA_INLINE SinCos<Dual<T>> sincos(const Dual<T>& angle) {
+template <class T, class D>
+ARTICULA_INLINE SinCos<Dual<T, D>> sincos(const Dual<T, D>& angle) {
   const SinCos<T> t = sincos(angle.x);
   return {{t.sin, t.cos * angle.d}, {t.cos, -(t.sin * angle.d)}};
 }

@@ -9,8 +9,9 @@
 namespace articula::testing {
 
 namespace {
-void run(const std::string& name, const ModelSpec& spec, Base base, Rng& rng,
+void run(const std::string& name, ModelSpec spec, Base base, Rng& rng,
          const std::function<void(const Case&)>& f) {
+  for (std::size_t i = 0; i < spec.joints.size(); ++i) spec.joints[i].damping = 0.05 * double(1 + i % 5);
   const Vec3<double> gravity = rng.vector(10);
   const std::string full_name =
       name + (base == Base::free ? ", free base, " : ", fixed base, ") + describe(spec);

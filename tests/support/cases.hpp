@@ -1,5 +1,6 @@
 // The mechanisms that every algorithm is tried on: each joint kind alone, and random trees over all of them,
-// with fixed and free base, armature and mimic joints, each with a random state and its dense dynamics.
+// with fixed and free base, armature, damping and mimic joints, each with a random state and its dense
+// dynamics.
 #pragma once
 
 #include <functional>

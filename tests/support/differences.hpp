@@ -65,6 +65,22 @@ inline Vector columns(std::size_t n, const std::function<Vector(const Vector&)>&
   return out;
 }
 
+/// The joints' damping by velocity; a mimic joint's acts on its source.
+inline Vector damping_of(const Model& model) {
+  Vector out(model.nv());
+  for (const Joint& joint : model.joints())
+    for (int i = 0; i < (joint.mimics >= 0 ? 1 : joint.nv); ++i)
+      out[joint.v_index + i] += joint.damping * (joint.mimics >= 0 ? joint.multiplier * joint.multiplier : 1);
+  return out;
+}
+/// x + s damping v.
+inline Vector with_damping(const Model& model, std::span<const double> x, std::span<const double> v,
+                           double s) {
+  Vector out = damping_of(model);
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = x[i] + s * out[i] * v[i];
+  return out;
+}
+
 /// External forces that turn with their bodies, from q to another configuration. Bodies without a frame
 /// (crosses of universal joints) must have none.
 inline std::vector<Spatial<double>> turned(const Model& model, std::span<const double> q,

@@ -161,6 +161,28 @@ ModelSpec one_joint_spec(JointKind kind) {
   return spec;
 }
 
+ModelSpec massless_followers_spec() {
+  ModelSpec spec;
+  spec.name = "massless followers";
+  spec.add_link({"base", {3, {0.1, 0, 0.1}, {0.3, 0.2, 0.3, 0.01, 0, 0}}});
+  spec.add_link({"arm", {2, {0.3, 0.1, 0}, {0.1, 0.2, 0.3, 0, 0, 0}}});
+  spec.add_link({"tip"});
+  spec.add_link({"far", {1, {0.1, 0.2, 0}, {0.1, 0.2, 0.3, 0, 0, 0}}});
+  spec.add_link({"fork"});
+  const auto joint = [&](const char* name, const char* parent, const char* child,
+                         Vec3<double> axis) -> JointSpec& {
+    JointSpec j;
+    j.name = name, j.parent = parent, j.child = child, j.axis = axis, j.damping = 0.2;
+    j.placement.p = {0.2, 0.1, -0.3};
+    return spec.add_joint(j);
+  };
+  joint("a", "base", "arm", {0, 1, 0});
+  joint("b", "arm", "tip", {0, 0, 1}).mimic = Mimic{"a", -0.5, 0.1};
+  joint("c", "arm", "far", {1, 0, 1}).armature = 0.1;
+  joint("d", "far", "fork", {1, 2, 0}).mimic = Mimic{"c", 2, 0};
+  return spec;
+}
+
 std::vector<double> random_vector(Rng& rng, std::size_t size, double range) {
   std::vector<double> x(size);
   for (double& y : x) y = rng.uniform(-range, range);

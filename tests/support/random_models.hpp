@@ -59,6 +59,9 @@ ModelSpec random_spec(Rng& rng, const RandomOptions& options = {});
 
 /// A root link and one joint of that kind, with a general placement, axes, pitch and inertia.
 ModelSpec one_joint_spec(JointKind kind);
+/// An arm whose tip and fork follow other joints and have no mass, so that only what they follow gives them
+/// something to move.
+ModelSpec massless_followers_spec();
 
 /// q on the configuration manifold (unit quaternions), and everything else an algorithm takes.
 struct State {
