@@ -17,7 +17,7 @@ namespace articula::bench {
 
 namespace {
 
-cpu_set_t all_cores, one_core;
+cpu_set_t other_cores, one_core;
 
 const std::vector<std::pair<std::string, decltype(&robots_section)>> sections{
     {"robots", robots_section},
@@ -136,7 +136,9 @@ std::string introduction(const nlohmann::json& machine, const std::string& comma
       "and one thread "
       "unless said.\n- Compiler: {}, `{}`.\n- Peers: {}. The same model (rotor inertia left out) and the "
       "same 16 states, "
-      "results compared to 1e-8 before timing, the best of many batches by turns.\n",
+      "results compared to 1e-8 before timing, the least processor time of many batches by turns. `make "
+      "bench` installs "
+      "those that Debian has; `bench/peer.hpp` says how to add another.\n",
       word("date"), command, word("cpu"), machine["cores"].get<int>(), word("instruction_set"),
       word("compiler"), word("flags"), peers.empty() ? "none" : peers);
 }
@@ -156,9 +158,11 @@ std::string read_file(const std::string& file) {
 
 int run(int argc, char** argv) {
   const Arguments a = parse(argc, argv);
-  sched_getaffinity(0, sizeof all_cores, &all_cores);
+  sched_getaffinity(0, sizeof other_cores, &other_cores);
   CPU_ZERO(&one_core);
-  CPU_SET(sched_getcpu(), &one_core);
+  const int core = sched_getcpu();
+  CPU_SET(core, &one_core);
+  if (CPU_COUNT(&other_cores) > 1) CPU_CLR(core, &other_cores);
   stay_on_one_core();
   Peers peers;
   if (a.peers) peers = found_peers();
@@ -200,7 +204,7 @@ int run(int argc, char** argv) {
 }  // namespace
 
 void stay_on_one_core() { sched_setaffinity(0, sizeof one_core, &one_core); }
-void use_all_cores() { sched_setaffinity(0, sizeof all_cores, &all_cores); }
+void use_other_cores() { sched_setaffinity(0, sizeof other_cores, &other_cores); }
 
 }  // namespace articula::bench
 

@@ -67,9 +67,9 @@ void linearization_section(const Options& options, const Peers& peers, Page& pag
 void operational_space_section(const Options& options, const Peers& peers, Page& page);
 void operators_section(const Options& options, const Peers& peers, Page& page);
 
-/// One core for this thread; all of them again, for threads that it starts.
+/// One core for this thread; the others, for threads that it is about to start.
 void stay_on_one_core();
-void use_all_cores();
+void use_other_cores();
 
 inline std::string count(double x) { return fmt::format("{:.0f}", x); }
 
