@@ -24,8 +24,14 @@ test: build
 	@tools/setup.sh chromium  # drives the page of reports
 	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 
-bench: build
-	@$(BUILD)/dynamics_bench
+# Every algorithm beside the libraries that Debian has, installed here; --peer FILE.so adds others (bench/peer.hpp).
+# make bench ARGUMENTS="--performance docs/performance.md" writes the page.
+bench:
+	@tools/setup.sh libmujoco-dev libsimbody-dev libdart-dev libdart-external-ikfast-dev liborocos-kdl-dev
+	@cmake --preset release -B $(BUILD) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
+	@rm -f $(BUILD).log
+	@cmake --build $(BUILD) -j $(JOBS) --target articula_bench
+	@$(BUILD)/articula_bench $(ARGUMENTS)
 
 # The API reference, in build/reference/html; a warning is an error.
 reference:

@@ -1,44 +1,49 @@
-// Another library to measure against in the same run: a shared object with these three C functions, given to
-// dynamics_bench as --peer FILE.so. None is part of this repository.
-//
-//   const char* peer_name(void);
-//   void* peer_load(const char* urdf, int free_base);               NULL: cannot load it
-//   double peer_time_ns(void* model, const char* algorithm);        best ns per call, negative: does not have
-//   it
-//
-// `algorithm` is a name of CLI.md's eval: inverse_dynamics, forward_dynamics, mass_matrix,
-// inverse_mass_matrix, ...
-#pragma once
+/* Another library to measure against in the same run: a shared object with the functions below, given to
+   articula_bench as --peer FILE.so. None is part of this repository. C, so that any compiler and any language
+   can make one.
 
-#include <dlfcn.h>
+   What an algorithm is called, and the order, axes and layout of its result: Entry in bench/contest.hpp.
+   Joint vectors are in Articula's order and conventions (docs/conventions.md): to convert them is the
+   plug-in's part, and is not timed if it is done in peer_load and peer_result. */
+#ifndef ARTICULA_BENCH_PEER_HPP
+#define ARTICULA_BENCH_PEER_HPP
 
-#include <stdexcept>
-#include <string>
+#ifdef __cplusplus
+extern "C" {
+#endif
 
-namespace articula::bench {
-
-class Peer {
- public:
-  explicit Peer(const std::string& file) : library_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (!library_) throw std::runtime_error("cannot load peer: " + std::string(dlerror()));
-    find("peer_name", name_);
-    find("peer_load", load_);
-    find("peer_time_ns", time_);
-  }
-  std::string name() const { return name_(); }
-  void* load(const std::string& urdf, bool free_base) const { return load_(urdf.c_str(), free_base); }
-  double time_ns(void* model, const std::string& algorithm) const { return time_(model, algorithm.c_str()); }
-
- private:
-  template <class F>
-  void find(const char* symbol, F& function) {
-    function = reinterpret_cast<F>(dlsym(library_, symbol));
-    if (!function) throw std::runtime_error(std::string("peer has no function ") + symbol);
-  }
-  void* library_;
-  const char* (*name_)(){};
-  void* (*load_)(const char*, int){};
-  double (*time_)(void*, const char*){};
+struct articula_peer_model {
+  const char* urdf;
+  int free_base; /* joint 0 is then free: q = quaternion x y z w, position; v = angular, linear, along body
+                    axes */
+  int nq, nv;
+  int joint_count; /* those that move */
+  const char* const* joint_names;
+  const int *joint_q, *joint_v; /* where the numbers of each begin */
+  const char* frame;            /* a link: of jacobian and the operational quantities */
+  int contact_count;            /* links whose origins constrained_dynamics holds on the ground */
+  const char* const* contacts;
+  int state_count; /* calls go round them */
+  const double *const *q, *const *v, *const *a, *const *tau;
 };
 
-}  // namespace articula::bench
+const char* peer_name(void);
+/* All that is not to be timed; the model and its arrays live on until peer_free. NULL: cannot take it. */
+void* peer_load(const struct articula_peer_model* model);
+/* The way number `which` (0, 1, ..) to do an algorithm; the fastest is reported. Negative: there is none (any
+ * more). */
+int peer_find(void* loaded, const char* algorithm, int which);
+/* This is timed: `calls` calls, on states 0, 1, .. and round again. A library that remembers results should
+   go on where it stopped. */
+void peer_run(void* loaded, int way, long calls);
+/* Optional: one call on a state, and its result in Articula's conventions; how many numbers, 0: nothing to
+   compare. There is room for 3 nv nv + 36. */
+int peer_result(void* loaded, int way, int state, double* out);
+/* Optional. */
+void peer_free(void* loaded);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <fstream>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -187,14 +186,7 @@ std::vector<Algorithm> algorithms(const Model& model, States& s, Batch<>* batch)
 }
 
 Json machine() {
-  std::string cpu = "unknown";
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);)
-    if (line.starts_with("model name")) {
-      cpu = line.substr(std::min(line.size(), line.find(':') + 2));
-      break;
-    }
-  return {{"cpu", cpu},
+  return {{"cpu", bench::cpu_name()},
           {"cores", std::thread::hardware_concurrency()},
           {"instruction_set", instruction_set()},
           {"compiler", __VERSION__}};

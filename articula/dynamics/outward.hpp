@@ -318,9 +318,13 @@ ARTICULA_INLINE void sweep_one_by_one(const Tree<Real<S>>& tree, const S* q, con
     if (b.kind != HingeKind::revolute) place_special(tree, k, q, X, l);
     if (b.inboard != k - 1) read_motion<level>(slot(x, b.inboard, int(body::count)), at);
     move_body<level>(tree, k, v, a, X, l, at);
-    write(xk + body::R, at.R);
     write(xk + body::l, l);
-    if (keep_motion || b.has_sides) write_motion<level>(xk, at);
+    if (keep_motion || b.has_sides || b.kind != HingeKind::revolute) {
+      write(xk + body::R, at.R);
+      write_motion<level>(xk, at);
+    } else {  // only z of a revolute joint's axes is asked for: registers take longest to be stored
+      xk[body::R + 2] = at.R.xz, xk[body::R + 5] = at.R.yz, xk[body::R + 8] = at.R.zz;
+    }
     Step::moved(tree, k, at, xk);
   }
 }
