@@ -112,10 +112,10 @@ template <class S>
 constexpr UnitWindow<S> unit_window;
 
 /// One in the right-hand side of that index, among those at hand, zero in the others.
-template <class S>
-ARTICULA_INLINE Solves<S> unit_solves(int index) {
+template <class S, class W = Solves<S>>
+ARTICULA_INLINE W unit_solves(int index) {
   constexpr int count = solves_at_once<S>;
-  if constexpr (count == 1)
+  if constexpr (std::is_same_v<W, S>)
     return S(Real<S>(index == 0 ? 1 : 0));
   else if constexpr (wide_bodies<S> == 1)
     return Solves<S>::each([&](int i)
