@@ -1,6 +1,8 @@
 // Kinematics, sums over bodies, Coriolis matrix, external forces and adjoints of many states.
 #include <gtest/gtest.h>
 
+#include <numbers>
+
 #include "articula/batch/diagonalized.hpp"
 #include "articula/batch/operational_space.hpp"
 #include "articula/dynamics/coriolis.hpp"
@@ -232,6 +234,47 @@ TEST(BatchKinematics, WithVariedInertias) {
   EXPECT_THROW(space.terms(s.q, s.v, {.omega = M}), ArgumentError);
   batch.use_model_inertias();
   EXPECT_NO_THROW(diagonal.D(s.q, M));
+}
+
+/// The sines of the kernels, as they were compiled for this machine: an axis along z has them in its
+/// rotation.
+TEST(BatchKinematics, SinesAreWithinOneUnitInTheLastPlace) {
+  ModelSpec spec;
+  spec.add_link({.name = "base"});
+  spec.add_link({.name = "link", .mass = {.mass = 1, .inertia = {1, 1, 1, 0, 0, 0}}});
+  spec.add_joint({.name = "turn", .kind = JointKind::continuous, .parent = "base", .child = "link"});
+  spec.joints[0].axis = {0, 0, 1};
+  const Model model(spec);
+  Rng rng(7);
+  std::vector<double> q;
+  while (q.size() < 40000) {
+    q.push_back(rng.uniform(-10, 10));
+    q.push_back(rng.uniform(-1.5, 1.5) * std::exp2(rng.integer(-60, 20)));
+    const double multiple = rng.integer(-1000000, 1000000) * (std::numbers::pi / 2);
+    q.push_back(multiple);
+    q.push_back(multiple + rng.uniform() * std::exp2(-rng.integer(0, 40)));
+  }
+  q.push_back(1e7), q.push_back(-1e15);  // by libm
+  std::vector<double> poses(12 * q.size());
+  Batch<> batch(model);
+  Kinematics<> kinematics(model);
+  const int frame = model.frame("link");
+  batch.pose(frame, q, poses);
+  Worst worst("sines of the kernels, units in the last place");
+  // As in sincos_test.cpp: what the reduction leaves over shows at the few angles nearest to a zero.
+  const auto ulps = [](double got, long double exact) {
+    const double rounded = std::abs(static_cast<double>(exact));
+    return static_cast<double>(std::abs(got - exact)) /
+           std::max(std::nextafter(rounded, INFINITY) - rounded, 2e-31);
+  };
+  for (std::size_t i = 0; i < q.size(); ++i) {
+    const long double x = q[i];
+    const auto one = (kinematics.update(std::span(q).subspan(i, 1)), kinematics.pose(frame).rotation);
+    for (const double sine : {poses[12 * i + 3], one.yx})
+      EXPECT_LT(worst(ulps(sine, std::sin(x))), 1) << q[i];
+    for (const double cosine : {poses[12 * i], one.xx})
+      EXPECT_LT(worst(ulps(cosine, std::cos(x))), 1) << q[i];
+  }
 }
 
 TEST(BatchKinematics, WrongArgumentsAreRefused) {
