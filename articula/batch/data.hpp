@@ -49,9 +49,10 @@ struct Columns : LinearizationWorkspace<S> {
 
 constexpr int most_inputs = 6, most_outputs = 10;
 constexpr int usual_outputs = 3;  // room for these is made with the batch
-/// Matrices of larger models are made one state at a time: eight of them at once leave the first cache, and
-/// one state's own algorithms then keep registers as full (docs/performance.md).
-constexpr int most_velocities_in_lanes = 48;
+/// Matrices of larger models are made one state at a time: eight of them at once leave the second cache, and
+/// one state's own algorithms then keep registers as full (docs/performance.md). Those that are made without
+/// solving are so cheap that it is the first cache that counts.
+constexpr int most_velocities_in_lanes = 48, most_velocities_unsolved_in_lanes = 20;
 /// Longer chains leave the last cache eight times as early in lanes as one state does.
 constexpr int most_bodies_in_lanes = 2000;
 constexpr std::size_t nothing_failed = std::numeric_limits<std::size_t>::max();
@@ -212,6 +213,9 @@ struct Batch<S>::Data {
   /// Algorithms for one state know the model's inertias alone: others stay in lanes, at whatever cost.
   bool one_by_one(In<S> q) const { return !varied && (few(q) || huge()); }
   bool matrices_one_by_one(In<S> q) const { return !varied && (few(q) || large()); }
+  bool unsolved_one_by_one(In<S> q) const {
+    return !varied && (few(q) || model.nv() > batching::most_velocities_unsolved_in_lanes);
+  }
   /// Of linearizations: one state's workspace has room for matrices.
   bool vectors_one_by_one(In<S> q) const { return !varied && few(q) && !huge(); }
   /// The model's own constants, also where inertias vary.
