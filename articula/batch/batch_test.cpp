@@ -85,6 +85,43 @@ TEST(Batch, AgreesWithOneStateAtATime) {
   });
 }
 
+/// On both sides of the sizes from which matrices are made one state at a time.
+TEST(Batch, MatricesOfLargeModels) {
+  Rng rng(3);
+  Worst worst("batch, matrices of large models");
+  for (const int n : {24, 50}) {
+    const Model model(make_chain(n));
+    const std::size_t count = 9, nv = model.nv();
+    const States s(rng, model, count);
+    const auto square = [&] { return std::vector<double>(count * nv * nv, NAN); };
+    auto M = square(), inverse = square(), dq = square(), dv = square(), dtau = square(), other = square(),
+         other_dv = square(), other_dtau = square();
+    Batch<> batch(model);
+    batch.mass_matrix(s.q, M);
+    batch.inverse_mass_matrix(s.q, inverse);
+    batch.linearized_forward(s.q, s.v, s.tau, dq, dv, dtau);
+    LinearizedForward<> lf(model);
+    std::vector<double> X(nv * nv), Y(nv * nv), Z(nv * nv);
+    for (std::size_t i = 0; i < count; ++i) {
+      const auto same = [&](const std::vector<double>& all, const std::vector<double>& one) {
+        EXPECT_LT(worst(relative_error(row(all, i, nv * nv), one, 0.01)), 1e-10);
+      };
+      const auto q = row(s.q, i, nv);
+      linearized_forward(lf, q, row(s.v, i, nv), row(s.tau, i, nv), X, Y, Z);
+      same(M, mass_matrix(model, q)), same(inverse, inverse_mass_matrix(model, q));
+      same(dq, X), same(dv, Y), same(dtau, Z);
+    }
+    Batch<> columns(model, {.layout = Layout::columns});
+    columns.linearized_forward(turned(s.q, count), turned(s.v, count), turned(s.tau, count), other, other_dv,
+                               other_dtau);
+    EXPECT_EQ(dq, turned(other, nv * nv));
+    EXPECT_EQ(dv, turned(other_dv, nv * nv));
+    EXPECT_EQ(dtau, turned(other_dtau, nv * nv));
+    columns.inverse_mass_matrix(turned(s.q, count), other);
+    EXPECT_EQ(inverse, turned(other, nv * nv));
+  }
+}
+
 TEST(Batch, SameBitsWithThreadsAndInBothLayouts) {
   Rng rng(2);
   const Model model(random_spec(rng, {.links = 12}), {.base = Base::free});

@@ -182,7 +182,7 @@ TEST(VariedInertias, SameBitsInAnyLayoutTileAndThread) {
 TEST(VariedInertias, OfLargeModelsToo) {
   Rng rng(4);
   for (const bool mimics : {false, true}) {
-    ModelSpec spec = make_chain(26);
+    ModelSpec spec = make_chain(50);
     if (mimics) spec.joints[20].mimic = Mimic{spec.joints[3].name, -0.5, 0.1};
     const Model model(spec);
     const States s(rng, model, 2);
