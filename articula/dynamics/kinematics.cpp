@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "articula/dynamics/kernels.hpp"
 
 namespace articula {
@@ -94,13 +96,19 @@ void Kinematics<S>::jacobian(int frame, Out<S> J, Axes axes) const {
   const int nv = this->model_.nv();
   this->check("jacobian", "J", J.size(), static_cast<std::size_t>(6) * nv);
   const PlacedFrame<S> f = place(frame);
-  for (S& x : J) x = 0;
+  std::fill(J.begin(), J.end(), S(0));
   const auto full = this->model_.full_velocities();
-  frame_jacobian(this->tree(), this->m_, f, axes, [&](int i, const Spatial<S>& column) {
-    const S* n = &column.w.x;
-    for (int r = 0; r < 6; ++r)
-      J[static_cast<std::size_t>(r) * nv + full[i].source] += static_cast<S>(full[i].multiplier) * n[r];
-  });
+  const bool mimics = this->model_.has_mimics();
+  frame_jacobian(
+      this->tree(), this->m_, f, axes, [&](int i, const Spatial<S>& column) __attribute__((always_inline)) {
+        S* const to = J.data() + (mimics ? full[i].source : i);
+        const S times = mimics ? static_cast<S>(full[i].multiplier) : S(1);
+        const auto add = [&](int r, const S& x) __attribute__((always_inline)) {
+          to[static_cast<std::size_t>(r) * nv] += times * x;
+        };
+        add(0, column.w.x), add(1, column.w.y), add(2, column.w.z);
+        add(3, column.v.x), add(4, column.v.y), add(5, column.v.z);
+      });
 }
 
 template <class S>
