@@ -259,6 +259,7 @@ struct Batch<S>::Data {
   }
 
   void take(const Input& input, std::size_t count, std::size_t first, int used, S* lanes) const {
+    if (input.n == 0) return;  // left out
     if (options.layout == Layout::rows) {
       const long n = static_cast<long>(input.n);
       table->gather(input.x.data() + first * input.n, n, n, used, lanes);
@@ -268,6 +269,7 @@ struct Batch<S>::Data {
                           lanes);
   }
   void give(const Output& output, std::size_t count, std::size_t first, int used, const S* lanes) const {
+    if (output.n == 0) return;
     if (options.layout == Layout::rows) {
       const long n = static_cast<long>(output.n);
       table->scatter(lanes, n, n, used, output.x.data() + first * output.n);
