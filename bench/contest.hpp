@@ -90,6 +90,16 @@ struct PeerModel {
       if (bodies[k].inboard != int(k) - 1) return false;
     return true;
   }
+  /// The first velocity of each body, for libraries that number them in our order.
+  std::vector<int> velocity_indices() const {
+    std::vector<int> at;
+    int v = 0;
+    for (const PeerBody& b : bodies) {
+      at.push_back(v);
+      v += b.kind == PeerBody::Kind::free ? 6 : 1;
+    }
+    return at;
+  }
 };
 
 /// Another library. Both throw std::exception for a model that it cannot take.

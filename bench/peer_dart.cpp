@@ -44,7 +44,7 @@ struct World {
   Eigen::VectorXd out;
   dart::math::Jacobian J;
 
-  explicit World(const PeerModel& given) : model(given), coordinates(given, indices(given), {}) {
+  explicit World(const PeerModel& given) : model(given), coordinates(given, given.velocity_indices(), {}) {
     std::vector<BodyNode*> made;
     for (const PeerBody& b : model.bodies) {
       const double* const I = b.inertia;
@@ -78,15 +78,6 @@ struct World {
       }
       states.push_back(std::move(t));
     }
-  }
-  static std::vector<int> indices(const PeerModel& model) {  // in the order in which bodies are made
-    std::vector<int> at;
-    int v = 0;
-    for (const PeerBody& b : model.bodies) {
-      at.push_back(v);
-      v += b.kind == PeerBody::Kind::free ? 6 : 1;
-    }
-    return at;
   }
   void place(int i) { skeleton->setPositions(states[i].q); }
   void place_and_move(int i) {

@@ -52,7 +52,7 @@ struct World {
   int body = 0;
 
   World(const PeerModel& given, double h, int integrator)
-      : model(given), coordinates(given, indices(given), {true, false, true}) {
+      : model(given), coordinates(given, given.velocity_indices(), {true, false, true}) {
     // Its own format nests bodies, and its reader stops at 100 of them.
     const bool chain = model.is_chain() && !model.free_base;
     const TemporaryFile file(chain ? urdf_text(model) : mjcf(model), chain ? "urdf" : "xml");
@@ -86,15 +86,6 @@ struct World {
     out.resize(nv), M.resize(nv * nv), identity.resize(nv * nv), J.resize(6 * nv);
     for (int i = 0; i < nv; ++i) identity[i * nv + i] = 1;
     body = model.frame.body + 1;
-  }
-  static std::vector<int> indices(const PeerModel& model) {
-    std::vector<int> at;
-    int v = 0;
-    for (const PeerBody& b : model.bodies) {
-      at.push_back(v);
-      v += b.kind == PeerBody::Kind::free ? 6 : 1;
-    }
-    return at;
   }
   void place(mjData* data, int i) {
     std::copy(states[i].q.begin(), states[i].q.end(), data->qpos);

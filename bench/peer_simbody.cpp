@@ -31,7 +31,7 @@ struct World {
   Matrix M, J;
 
   World(const PeerModel& given, bool contacts)
-      : model(given), coordinates(given, indices(given), {false, true, true}) {
+      : model(given), coordinates(given, given.velocity_indices(), {false, true, true}) {
     gravity = std::make_unique<Force::Gravity>(forces, matter, vec(model.gravity));
     for (const PeerBody& b : model.bodies) {
       const double *I = b.inertia, *r = b.R;
@@ -70,15 +70,6 @@ struct World {
     }
     none.resize(int(made.size()) + 1);
     none.setToZero();
-  }
-  static std::vector<int> indices(const PeerModel& model) {
-    std::vector<int> at;
-    int v = 0;
-    for (const PeerBody& b : model.bodies) {
-      at.push_back(v);
-      v += b.kind == PeerBody::Kind::free ? 6 : 1;
-    }
-    return at;
   }
   /// A new state, realized so far.
   void realize(int i, Stage stage) {

@@ -10,7 +10,7 @@ namespace articula::testing {
 
 struct States {
   std::size_t count;
-  std::vector<double> q, v, a, tau;
+  std::vector<double> q, v, a, tau, wrenches;  // wrenches: six numbers a body
   States(Rng& rng, const Model& model, std::size_t count) : count(count) {
     for (std::size_t i = 0; i < count; ++i) {
       const State s = random_state(rng, model);
@@ -18,6 +18,8 @@ struct States {
       v.insert(v.end(), s.v.begin(), s.v.end());
       a.insert(a.end(), s.a.begin(), s.a.end());
       tau.insert(tau.end(), s.tau.begin(), s.tau.end());
+      for (const auto& f : s.wrenches)
+        wrenches.insert(wrenches.end(), {f.w.x, f.w.y, f.w.z, f.v.x, f.v.y, f.v.z});
     }
   }
 };

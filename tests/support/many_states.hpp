@@ -7,25 +7,13 @@
 #include <functional>
 
 #include "articula/batch/batch.hpp"
+#include "tests/support/batches.hpp"
 #include "tests/support/cases.hpp"
 
 namespace articula::testing {
 
-/// Random states of one model, one after the other; wrenches: six numbers a body.
-struct ManyStates {
-  std::size_t count;
-  std::vector<double> q, v, a, tau, wrenches;
-  ManyStates(Rng& rng, const Model& model, std::size_t count) : count(count) {
-    for (std::size_t i = 0; i < count; ++i) {
-      const State s = random_state(rng, model);
-      q.insert(q.end(), s.q.begin(), s.q.end());
-      v.insert(v.end(), s.v.begin(), s.v.end());
-      a.insert(a.end(), s.a.begin(), s.a.end());
-      tau.insert(tau.end(), s.tau.begin(), s.tau.end());
-      for (const auto& f : s.wrenches)
-        wrenches.insert(wrenches.end(), {f.w.x, f.w.y, f.w.z, f.v.x, f.v.y, f.v.z});
-    }
-  }
+struct ManyStates : States {
+  using States::States;
   /// State i alone.
   State operator[](std::size_t i) const {
     const auto row = [&](const std::vector<double>& x) {
@@ -38,22 +26,12 @@ struct ManyStates {
       s.wrenches.push_back({{w[b], w[b + 1], w[b + 2]}, {w[b + 3], w[b + 4], w[b + 5]}});
     return s;
   }
-  ManyStates in_columns() const;
+  ManyStates in_columns() const {
+    ManyStates s = *this;
+    for (auto* x : {&s.q, &s.v, &s.a, &s.tau, &s.wrenches}) *x = turned(*x, count);
+    return s;
+  }
 };
-
-/// Rows and columns exchanged.
-inline std::vector<double> turned(const std::vector<double>& x, std::size_t rows) {
-  const std::size_t columns = rows ? x.size() / rows : 0;
-  std::vector<double> out(x.size());
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < columns; ++j) out[j * rows + i] = x[i * columns + j];
-  return out;
-}
-inline ManyStates ManyStates::in_columns() const {
-  ManyStates s = *this;
-  for (auto* x : {&s.q, &s.v, &s.a, &s.tau, &s.wrenches}) *x = turned(*x, count);
-  return s;
-}
 
 struct ManyCall {
   std::string name;
