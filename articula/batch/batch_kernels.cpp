@@ -44,6 +44,18 @@ ARTICULA_INLINE void store_first(const Pack<T, lanes>& x, T* p, int count) {
 #endif
 }
 
+/// Once for each number of two rows (solves_at_once): two lines of each array.
+struct FetchAhead {
+  Ahead ahead;
+  ARTICULA_INLINE void operator()() {
+    for (std::uintptr_t& at : ahead.at) {
+      __builtin_prefetch(reinterpret_cast<const void*>(at), 1, 2);
+      __builtin_prefetch(reinterpret_cast<const void*>(at + ahead.step), 1, 2);
+      at += 2 * ahead.step;
+    }
+  }
+};
+
 template <class T, Constants constants>
 struct Batched {
   using P = Pack<T, lanes, constants>;
@@ -146,9 +158,10 @@ struct Batched {
     linearized_inverse<P>(in(tree), in(q), in(v), in(a), {}, in(m), out(da), out(dq), out(dv));
   }
   static void lin_forward(const Tree<T>& tree, const T* q, const T* v, const T* tau,
-                          const LinearizationMemory<T>& m, T* a, T* dq, T* dv, T* dtau, T* smallest) {
+                          const LinearizationMemory<T>& m, T* a, T* dq, T* dv, T* dtau, T* smallest,
+                          const Ahead& ahead) {
     factored_forward<P>(in(tree), in(q), in(v), in(tau), nullptr, in(m), out(a)).store(smallest);
-    direct_forward<P>(in(tree), in(v), in(a), {}, in(m), out(dq), out(dv), out(dtau));
+    direct_forward<P>(in(tree), in(v), in(a), {}, in(m), out(dq), out(dv), out(dtau), FetchAhead{ahead});
   }
   static void perturb_inverse(const Tree<T>& tree, const T* q, const T* v, const T* a, const T* dq,
                               const T* dv, const T* da, const LinearizationMemory<T>& m, T* dtau) {

@@ -73,6 +73,7 @@ struct Worker {
   AlignedArray<Lanes> in[most_inputs], full[most_inputs], out[most_outputs], full_out[most_outputs],
       scratch[2], coriolis;
   S smallest[most_lanes];
+  Ahead ahead;                          // of the first three results
   std::size_t failed = nothing_failed;  // the first state of its tiles that was singular
   // One state at a time: where mimic joints take more than filling in, or matrices are large, or states few.
   std::optional<InverseDynamics<S>> inverse;
@@ -371,6 +372,7 @@ struct Batch<S>::Data {
         ++i;
       }
       std::fill_n(w.smallest, table->lanes, S(1));
+      look_ahead(w, outputs, count, first);
       f(w, in, out);
       for (int s = 0; s < used; ++s)
         if (!(w.smallest[s] > 0)) w.failed = std::min(w.failed, first + s);
@@ -386,6 +388,19 @@ struct Batch<S>::Data {
       }
     });
     report(function);
+  }
+
+  /// Where the tile behind this one has its results; behind the last, where that has its own.
+  void look_ahead(Worker& w, std::initializer_list<Output> outputs, std::size_t count,
+                  std::size_t first) const {
+    const std::size_t lanes = table->lanes, next = first + 2 * lanes <= count ? first + lanes : first;
+    const bool rows = options.layout == Layout::rows;
+    w.ahead.step = (rows ? lanes : count) * sizeof(S);
+    const std::size_t some = std::min<std::size_t>(outputs.size(), std::size(w.ahead.at));
+    for (std::size_t i = 0; i < some; ++i) {
+      const Output& output = outputs.begin()[i];
+      w.ahead.at[i] = reinterpret_cast<std::uintptr_t>(output.x.data() + next * (rows ? output.n : 1));
+    }
   }
 
   /// From the model's constants to those of each state: each worker's tree gets lanes of them.

@@ -2,6 +2,8 @@
 // one state a lane. Arrays are those of one state with every number widened to `lanes` neighbouring ones.
 #pragma once
 
+#include <cstdint>
+
 #include "articula/dynamics/per_isa.hpp"
 #include "articula/linearization/kernels.hpp"
 
@@ -9,6 +11,13 @@ namespace articula {
 
 /// The most lanes of any instruction set: arrays are made for so many.
 inline constexpr int most_lanes = 8;
+
+/// Where results will be written next, for three arrays: a line of each every `step` bytes. While a tile of
+/// states is worked on, those of the next are brought into the cache.
+struct Ahead {
+  std::uintptr_t at[3] = {};
+  std::uintptr_t step = 0;
+};
 
 template <class T>
 struct BatchTable {
@@ -34,7 +43,7 @@ struct BatchTable {
   void (*energies)(const Model&, const M&, T* kinetic, T* potential);  // after kinematics
   void (*linearized_inverse)(const Model&, const T* q, const T* v, const T* a, const L&, T* dq, T* dv, T* da);
   void (*linearized_forward)(const Model&, const T* q, const T* v, const T* tau, const L&, T* a, T* dq, T* dv,
-                             T* dtau, T* smallest);
+                             T* dtau, T* smallest, const Ahead&);
   void (*perturbed_inverse)(const Model&, const T* q, const T* v, const T* a, const T* dq, const T* dv,
                             const T* da, const L&, T* dtau);
   void (*perturbed_forward)(const Model&, const T* q, const T* v, const T* tau, const T* dq, const T* dv,

@@ -44,7 +44,7 @@ TEST(LinearizedForward, MatchesDifferences) {
     for (int forces = 0; forces < 4; ++forces) {
       const std::vector<Spatial<double>> none, &wrenches = forces == 0 ? none : s.wrenches;
       const HeldIn held = forces == 2 ? HeldIn::body_axes : HeldIn::world_axes;
-      const bool damping = forces == 1;
+      const bool damping = forces == 1 || forces == 2;
       const Vector tau = with_damping(c.model, s.tau, s.v, damping ? -1 : 0);
       const Vector dq = columns(n, [&](const Vector& d) {
         return derivative(
@@ -100,7 +100,7 @@ TEST(LinearizedForward, AlgorithmsAgree) {
       LinearizationOptions<double> options;
       if (forces > 0) options.wrenches = s.wrenches;
       options.held = forces == 2 ? HeldIn::body_axes : HeldIn::world_axes;
-      options.damping = forces == 1;
+      options.damping = forces == 1 || forces == 2;
       options.levers = points.levers_if(forces == 3);
       options.method = Method::direct;
       const Matrices m6 = matrices(c.model, s, options);

@@ -92,32 +92,108 @@ ARTICULA_INLINE void write_half(S* p, const HalfMatrix<S>& a) {
   write(p + 9 * stride<S>, a.v);
 }
 
-/// H, V and alpha for every velocity, outward.
+/// A free joint between the world and all that moves, with no force that is held in the world's axes: uniform
+/// gravity and a uniform velocity change how the whole falls, and nothing else. See direct_base().
+template <bool turning, class R>
+ARTICULA_INLINE bool falls_freely(const Tree<R>& tree, const BodyIndex& b) {
+  return !turning && b.kind == HingeKind::free && b.inboard == 0 && b.v_end - b.v == tree.nv;
+}
+
+/// What a row h of H, carried by a body that moves with V and alpha, adds to velocities and accelerations.
+/// V_sum: V and the velocity beyond the joint.
 template <class S>
-ARTICULA_INLINE void direct_outward(const Tree<Real<S>>& tree, const S* v, const S* a,
-                                    const LinearizationMemory<S>& m) {
+struct Rates {
+  Spatial<S> Sd, Pdd;
+  Vec3<S> Pd;  // twice the angular part
+};
+template <class S, class H>
+ARTICULA_INLINE Rates<S> rates(const H& h, const Spatial<S>& V, const Spatial<S>& V_sum,
+                               const Spatial<S>& alpha) {
+  const Spatial<S> Pd = cross_motion(V, h);
+  const Spatial<S> Pdd = cross_motion(alpha, h) + cross_motion(V, Pd);
+  if constexpr (std::is_same_v<H, Turn<S>>)
+    return {Pd + Pd, Pdd, twice(Pd.w)};  // one freedom: V_sum = 2 V + h v
+  else
+    return {cross_motion(V_sum, h), Pdd, twice(Pd.w)};
+}
+/// YA (LIN 4.14)
+template <class S, class H>
+ARTICULA_INLINE Spatial<S> force_by_v(const H& h, const Spatial<S>& Sd, const ArticulatedInertia<S>& P,
+                                      const HalfMatrix<S>& Pr) {
+  return P * Sd + Pr * twice(angular(h));
+}
+/// YB, less what the turn of the force f adds.
+template <class S>
+ARTICULA_INLINE Spatial<S> force_by_q(const Spatial<S>& Pdd, const Vec3<S>& Pd,
+                                      const ArticulatedInertia<S>& P, const HalfMatrix<S>& Pr) {
+  return P * Pdd + Pr * Pd;
+}
+template <class S>
+ARTICULA_INLINE S* gathered_of(const LinearizationMemory<S>& m, int c) {
+  return slot(m.gathered, c, int(gathered::count));
+}
+
+/// The motion of each body, outward: its ring inertia and force, and the rates of its joint's velocities. For
+/// one state those wait until a register of them can be made at once.
+template <bool turning, class S>
+__attribute__((noinline)) void direct_outward(const Tree<Real<S>>& tree, const S* v, const S* a,
+                                              const LinearizationMemory<S>& m) {
   constexpr int s = stride<S>;
-  move_spatially(
+  constexpr bool wide = wide_bodies<S> != 1;
+  const auto load = [&](const S* xk, S* yk, int k, const auto& V, const auto& alpha)
+      __attribute__((always_inline)) {
+    const auto M = inertia_wide(tree, xk, k);
+    const auto r = ring(M, half_trace_wide<S>(tree, k), V);
+    write_wide(yk + s * motion::N, r.N);
+    write_wide(yk + s * motion::F, r.F);
+    write_wide(yk + s * motion::f, body_force(M, r, V, alpha));
+  };
+  move_spatially<wide>(
       tree, v, a, m,
-      [&](int, const BodyIndex& b, const auto& H, const PhiStar<S>&, const auto& in, const Spatial<S>& V, S*)
-          __attribute__((always_inline)) {
-            using J = typename KindOf<std::remove_cvref_t<decltype(H)>>::type;
-            const Spatial<S> V_sum = in.V + V;
-            for_each_index<J::nv>([&](auto i) __attribute__((always_inline)) {
-              S* const d = direct_of(m, b.v + i.value);
-              write(d + s * direct::H, spatial(H.template row<i.value>()));
-              write(d + s * direct::V, in.V);
-              write(d + s * direct::V_sum, V_sum);
-              write(d + s * direct::alpha, in.alpha);
-            });
-          });
+      [&](int k, const BodyIndex& b, const auto& H, const PhiStar<S>&, const auto& in, const Spatial<S>& V,
+          const Spatial<S>& alpha, S* yk) __attribute__((always_inline)) {
+        using J = typename KindOf<std::remove_cvref_t<decltype(H)>>::type;
+        const Spatial<S> V_sum = in.V + V;
+        for_each_index<J::nv>([&](auto i) __attribute__((always_inline)) {
+          const auto h = H.template row<i.value>();
+          S* const d = direct_of(m, b.v + i.value);
+          if constexpr (wide) {
+            write(d + s * direct::H, spatial(h));
+            S* const g = gathered_of(m, b.v + i.value);
+            write(g + s * gathered::V, in.V);
+            write(g + s * gathered::V_sum, V_sum);
+            write(g + s * gathered::alpha, in.alpha);
+          } else if constexpr (turns_only<J>) {
+            const Rates<S> r = rates(h, in.V, V_sum, in.alpha);
+            write(d + direct::H, h.h);
+            if constexpr (J::nv > 1) write(d + direct::H + 3, spatial(h).v), write(d + direct::Pd, r.Pd);
+            write(d + direct::Sd, r.Sd);
+            write(d + direct::Pdd, r.Pdd);
+          } else {
+            const Rates<S> r = rates(spatial(h), in.V, V_sum, in.alpha);
+            write(d + direct::H, spatial(h));
+            write(d + direct::Sd, r.Sd);
+            write(d + direct::Pdd, r.Pdd);
+            write(d + direct::Pd, r.Pd);
+          }
+        });
+        if constexpr (!wide) load(slot(m.k.x, k, int(body::count)), yk, k, V, alpha);
+      });
+  if constexpr (wide) {
+    for (int k = 0; k < tree.slots(); k += wide_bodies<S>) {
+      S* const yk = y_of(m, k);
+      load(slot(m.k.x, k, int(body::count)), yk, k, read_wide<Spatial>(yk + s * motion::V),
+           read_wide<Spatial>(yk + s * motion::alpha));
+    }
+  }
 }
 
 /// f and Pr (4.12) for every velocity, inward; G; and the joint's own H S[H*] f.
 template <bool turning, class S>
-ARTICULA_INLINE void direct_inward(const Tree<Real<S>>& tree, const ExternalForces<S>& external,
-                                   const LinearizationMemory<S>& m) {
+__attribute__((noinline)) void direct_inward(const Tree<Real<S>>& tree, const ExternalForces<S>& external,
+                                             const LinearizationMemory<S>& m) {
   constexpr int s = stride<S>;
+  constexpr bool wide = wide_bodies<S> != 1;
   constexpr int side = turning ? 42 : 24;
   const S O(0);
   struct Sums {
@@ -146,32 +222,56 @@ ARTICULA_INLINE void direct_inward(const Tree<Real<S>>& tree, const ExternalForc
     if (b.has_sides) plus_kept(at, m.side + side * k);
     const Phi<S> phi{read<Vec3>(xk + s * body::l)};
     const bool hands_over = b.handover != Handover::none;
+    // YA and YB, or what a register of them will be made of.
+    const auto keep = [&](S * d, int c, const auto& h) __attribute__((always_inline)) {
+      if constexpr (wide) {
+        S* const g = gathered_of(m, c);
+        write(g + s * gathered::f, hands_over ? at.f : none);  // only what is inboard feels how f turns
+        write_half(g + s * gathered::Pr, at.P);
+        if constexpr (turning) write_half(g + s * gathered::Pw, at.W);
+      } else {
+        const auto articulated = read<ArticulatedInertia>(d + direct::P);
+        const auto Sd = read<Spatial>(d + direct::Sd);
+        write(d + direct::YA, force_by_v(h, Sd, articulated, at.P));
+        constexpr bool revolute = std::is_same_v<std::remove_cvref_t<decltype(h)>, Turn<S>>;
+        Spatial<S> YB = force_by_q(read<Spatial>(d + direct::Pdd),
+                                   revolute ? Sd.w : read<Vec3>(d + direct::Pd), articulated, at.P);
+        if (hands_over) YB += cross_force(h, at.f);
+        if constexpr (turning) YB += at.W * angular(h);
+        write(d + direct::YB, YB);
+      }
+    };
     revolute_or_other(
         b.kind, [&](auto revolute) __attribute__((always_inline)) {
           const int N = revolute.value ? 1 : m.index[k].end - b.v;
           Vec3<S> u[revolute.value ? 1 : max_freedoms], uw[revolute.value ? 1 : max_freedoms];
           for (int i = 0; i < N; ++i) {
             S* const d = direct_of(m, b.v + i);
-            const auto h = read<Spatial>(d + s * direct::H);
-            write(d + s * direct::f, hands_over ? at.f : none);  // only what is inboard feels how f turns
-            write_half(d + s * direct::Pr, at.P);
-            if constexpr (turning) write_half(d + s * direct::Pw, at.W);
-            if constexpr (revolute.value)
-              u[i] = star_times(at.P.w, h.w);
-            else
-              u[i] = row_times(h, at.P);
-            if constexpr (turning) uw[i] = row_times(h, at.W);
-            if (!revolute.value && hands_over) {
-              const Spatial<S> Hf = cross_force(h, at.f);
-              for (int r = 0; r < N; ++r)
-                m.own[6 * (b.v + r) + i] = dot(read<Spatial>(direct_of(m, b.v + r) + s * direct::H), Hf);
-            }
             if constexpr (revolute.value) {
-              write(d + s * direct::G, twice(u[i] * m.k.inv_D[6 * b.v]));
-              if constexpr (turning) write(d + s * direct::Gw, uw[i] * m.k.inv_D[6 * b.v]);
+              const Turn<S> h{read<Vec3>(d + s * direct::H)};
+              u[i] = star_times(at.P.w, h.h);
+              write(d + s * direct::G, u[i] * m.k.inv_D[6 * b.v]);
+              if constexpr (turning) {
+                uw[i] = star_times(at.W.w, h.h);
+                write(d + s * direct::Gw, uw[i] * m.k.inv_D[6 * b.v]);
+              }
+              keep(d, b.v, h);
             } else {
-              write(d + s * direct::G, twice(u[i]));
-              if constexpr (turning) write(d + s * direct::Gw, uw[i]);
+              if (falls_freely<turning>(tree, b) && i >= 3) break;  // no row reads it
+              const auto h = read<Spatial>(d + s * direct::H);
+              keep(d, b.v + i, h);
+              if (falls_freely<turning>(tree, b)) continue;
+              u[i] = row_times(h, at.P);
+              write(d + s * direct::G, u[i]);
+              if constexpr (turning) {
+                uw[i] = row_times(h, at.W);
+                write(d + s * direct::Gw, uw[i]);
+              }
+              if (hands_over) {
+                const Spatial<S> Hf = cross_force(h, at.f);
+                for (int r = 0; r < N; ++r)
+                  m.own[6 * (b.v + r) + i] = dot(read<Spatial>(direct_of(m, b.v + r) + s * direct::H), Hf);
+              }
             }
           }
           if (hands_over) {
@@ -185,6 +285,7 @@ ARTICULA_INLINE void direct_inward(const Tree<Real<S>>& tree, const ExternalForc
             }
           }
           if constexpr (!revolute.value) {
+            if (falls_freely<turning>(tree, b)) return;
             for (int c = direct::G; c < (turning ? direct::Gw + 3 : direct::G + 3); ++c) {  // D^-1
               S x[max_freedoms];
               for (int i = 0; i < N; ++i) x[i] = direct_of(m, b.v + i)[s * c];
@@ -202,36 +303,84 @@ ARTICULA_INLINE void direct_inward(const Tree<Real<S>>& tree, const ExternalForc
   }
 }
 
-/// Pd, Sd, Pdd, YA and YB, a register of velocities at a time.
+/// Sd, Pdd, Pd, YA and YB, a register of velocities at a time; packs of states have them already.
 template <bool turning, class S>
 ARTICULA_INLINE void direct_columns(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m) {
   using W = Wide<S>;
   constexpr int s = stride<S>;
   for (int c = 0; c < tree.nv; c += wide_bodies<S>) {
     S* const d = direct_of(m, c);
+    const S* const g = gathered_of(m, c);
     const auto h = read_wide<Spatial>(d + s * direct::H);
-    const auto V = read_wide<Spatial>(d + s * direct::V);
     const auto P = read_wide<ArticulatedInertia>(d + s * direct::P);
-    const HalfMatrix<W> Pr{read_wide<Mat3>(d + s * direct::Pr), read_wide<Mat3>(d + s * (direct::Pr + 9))};
-    const Spatial<W> Pd = cross_motion(V, h), Sd = cross_motion(read_wide<Spatial>(d + s * direct::V_sum), h),
-                     Pdd = cross_motion(read_wide<Spatial>(d + s * direct::alpha), h) + cross_motion(V, Pd);
-    Spatial<W> YB = P * Pdd + Pr * twice(Pd.w) + cross_force(h, read_wide<Spatial>(d + s * direct::f));
+    const HalfMatrix<W> Pr{read_wide<Mat3>(g + s * gathered::Pr),
+                           read_wide<Mat3>(g + s * (gathered::Pr + 9))};
+    const Rates<W> r =
+        rates(h, read_wide<Spatial>(g + s * gathered::V), read_wide<Spatial>(g + s * gathered::V_sum),
+              read_wide<Spatial>(g + s * gathered::alpha));
+    Spatial<W> YB = force_by_q(r.Pdd, r.Pd, P, Pr) + cross_force(h, read_wide<Spatial>(g + s * gathered::f));
     if constexpr (turning)
       YB +=
-          HalfMatrix<W>{read_wide<Mat3>(d + s * direct::Pw), read_wide<Mat3>(d + s * (direct::Pw + 9))} * h.w;
-    write_wide(d + s * direct::Pd, Pd);
-    write_wide(d + s * direct::Sd, Sd);
-    write_wide(d + s * direct::Pdd, Pdd);
-    write_wide(d + s * direct::YA, P * Sd + Pr * twice(h.w));
+          HalfMatrix<W>{read_wide<Mat3>(g + s * gathered::Pw), read_wide<Mat3>(g + s * (gathered::Pw + 9))} *
+          h.w;
+    write_wide(d + s * direct::Sd, r.Sd);
+    write_wide(d + s * direct::Pdd, r.Pdd);
+    write_wide(d + s * direct::Pd, r.Pd);
+    write_wide(d + s * direct::YA, force_by_v(h, r.Sd, P, Pr));
     write_wide(d + s * direct::YB, YB);
   }
+}
+
+/// Columns of a free joint on the world in a register of rows, where t and tr (halved) have come to it:
+/// returns Z. Let a' be the base's linear acceleration in body axes less gravity's: M a' and what else the
+/// velocities ask for know neither the base's axes nor its linear velocity, but a' itself is a + w x v - g.
+/// So da = g x dq for a turn and - w x dv for a linear velocity, in the base's linear rows alone, but for
+/// rotor inertia, which is there for a and not for a'; and nothing for a shift.
+template <class S, class Put>
+ARTICULA_INLINE Spatial<Solves<S>> direct_base(const Tree<Real<S>>& tree, const S* v,
+                                               const LinearizationMemory<S>& m, int i0, int k,
+                                               const Spatial<Solves<S>>& t, const Vec3<Solves<S>>& tr,
+                                               const Put& put) {
+  using W = Solves<S>;
+  constexpr int s = stride<S>;
+  const W O(Real<S>(0));
+  const int c = tree.index[k].v;
+  const auto R = read<Mat3>(slot(m.k.x, k, int(body::count)) + s * body::R);
+  const auto unit = [&](int i) __attribute__((always_inline)) { return unit_solves<S>(c + i - i0); };
+  const Vec3<W> Rw = star_times(R, t.w), Rv = star_times(R, t.v);
+  W x[6] = {unit(0) - Rw.x, unit(1) - Rw.y, unit(2) - Rw.z, unit(3) - Rv.x, unit(4) - Rv.y, unit(5) - Rv.z};
+  solve_D<Free>(m.k.inv_D + 6 * c, x);
+  const Spatial<W> Z{R * Vec3<W>{x[0], x[1], x[2]}, R * Vec3<W>{x[3], x[4], x[5]}};
+  Vec3<W> fall{O, O, O}, drift{O, O, O};
+  if (i0 < c + 6 || tree.has_armature) {
+    const Vec3<W> u{unit(3) - x[3] * tree.armature[c + 3], unit(4) - x[4] * tree.armature[c + 4],
+                    unit(5) - x[5] * tree.armature[c + 5]};
+    fall = cross(star_times(R, Vec3<S>{S(tree.gravity.x), S(tree.gravity.y), S(tree.gravity.z)}), u);
+    drift = -cross(Vec3<S>{v[c], v[c + 1], v[c + 2]}, u);
+  }
+  const Vec3<W> ring = star_times(R, tr + tr);
+  const auto column = [&](int i, const W& by_q, W by_v) __attribute__((always_inline)) {
+    if (m.damping) by_v = by_v + x[i] * m.damping[c + i];
+    put(c + i, x[i], by_q, by_v);
+  };
+  const auto by_turn = [&](int i) __attribute__((always_inline)) {
+    const S* const d = direct_of(m, c + i);
+    return dot(read<Spatial>(d + s * direct::Sd), t) + dot(read<Spatial>(d + s * direct::YA), Z);
+  };
+  column(0, fall.x, by_turn(0) + ring.x);
+  column(1, fall.y, by_turn(1) + ring.y);
+  column(2, fall.z, by_turn(2) + ring.z);
+  column(3, O, drift.x);
+  column(4, O, drift.y);
+  column(5, O, drift.z);
+  return Z;
 }
 
 /// A register of rows, velocities i0 .. i0 + wide - 1 (those of bodies first .. last), through both sweeps.
 /// put(c, M^-1, -da/dq, -da/dv) is told of every column c of bodies begin .. end - 1.
 template <bool turning, class S, class Put>
-ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m, int i0,
-                                 int first, int last, int begin, int end, const Put& put) {
+ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const S* v, const LinearizationMemory<S>& m,
+                                 int i0, int first, int last, int begin, int end, const Put& put) {
   using W = Solves<S>;
   constexpr int s = stride<S>;
   const W O(Real<S>(0));
@@ -249,21 +398,21 @@ ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const LinearizationM
   for (int k = tree.index[first].inboard; k != 0; k = tree.index[k].inboard) clear(k);
   // Inward: all bodies of these rows, then the ones that support the first; no other supports any of them.
   // What goes to the next of them stays in registers.
-  Spatial<W> up = zero;
-  Vec3<W> up_r = none, up_w = none;
-  for (int k = last, next = 0; k != 0; k = next) {
+  Spatial<W> t = zero;
+  Vec3<W> tr = none, tw = none;  // tr is halved
+  const auto plus_kept = [&](int k) __attribute__((always_inline)) {
+    if (!tree.index[k].has_sides) return;
+    t += gather<1, Spatial<W>>(T + 12 * k);
+    tr += gather<1, Vec3<W>>(T + 12 * k + 6);
+    if constexpr (turning) tw += gather<1, Vec3<W>>(T + 12 * k + 9);
+  };
+  const bool falls = falls_freely<turning>(tree, tree.index[begin]);
+  const int stop = falls ? begin : 0;
+  for (int k = last, next = 0; k != stop; k = next) {
     const BodyIndex& b = tree.index[k];
     const S* const xk = slot(m.k.x, k, int(body::count));
     next = k > first ? k - 1 : b.inboard;
-    Spatial<W> t = up;
-    Vec3<W> tr = up_r, tw = up_w;
-    if (b.has_sides) {
-      t += gather<1, Spatial<W>>(T + 12 * k);
-      tr += gather<1, Vec3<W>>(T + 12 * k + 6);
-      if constexpr (turning) tw += gather<1, Vec3<W>>(T + 12 * k + 9);
-    }
-    up = Phi<S>{read<Vec3>(xk + s * body::l)} * t;
-    up_r = tr, up_w = tw;
+    plus_kept(k);
     revolute_or_other(
         b.kind, [&](auto revolute) __attribute__((always_inline)) {
           const int N = revolute.value ? 1 : m.index[k].end - b.v;
@@ -274,14 +423,21 @@ ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const LinearizationM
             const auto h = read<Vec3>(d + s * direct::H);
             e[i] = unit_solves<S>(c - i0) - dot(h, t.w);
             if constexpr (!revolute.value) e[i] = e[i] - dot(read<Vec3>(d + s * (direct::H + 3)), t.v);
-            W by_q = dot(read<Spatial>(d + s * direct::Pdd), t) + dot(read<Vec3>(d + s * direct::Pd), tr);
+            const auto Sd = read<Spatial>(d + s * direct::Sd);
+            W by_q = dot(read<Spatial>(d + s * direct::Pdd), t) +
+                     dot(revolute.value ? Sd.w : read<Vec3>(d + s * direct::Pd), tr);
             if constexpr (turning) by_q = by_q + dot(h, tw);
             result[3 * c + 1] = by_q;
-            result[3 * c + 2] = dot(read<Spatial>(d + s * direct::Sd), t) + dot(h, tr);
-            if (b.handover == Handover::none) continue;
-            up += gather<1, Spatial<S>>(m.k.K + 6 * c) * e[i];
-            up_r += read<Vec3>(d + s * direct::G) * e[i];
-            if constexpr (turning) up_w += read<Vec3>(d + s * direct::Gw) * e[i];
+            result[3 * c + 2] = dot(Sd, t) + dot(h, tr + tr);
+          }
+          if (b.handover != Handover::none) {
+            t = Phi<S>{read<Vec3>(xk + s * body::l)} * t;
+            for (int i = 0; i < N; ++i) {
+              const S* const d = direct_of(m, b.v + i);
+              t += gather<1, Spatial<S>>(m.k.K + 6 * (b.v + i)) * e[i];
+              tr += read<Vec3>(d + s * direct::G) * e[i];
+              if constexpr (turning) tw += read<Vec3>(d + s * direct::Gw) * e[i];
+            }
           }
           if constexpr (revolute.value)
             e[0] = e[0] * m.k.inv_D[6 * b.v];
@@ -292,15 +448,20 @@ ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const LinearizationM
     if (next == b.inboard) continue;
     if (b.inboard != 0) {  // the inboard body comes later, and has other children too
       W* const sum = T + 12 * b.inboard;
-      scatter<1>(gather<1, Spatial<W>>(sum) + up, sum);
-      scatter<1>(gather<1, Vec3<W>>(sum + 6) + up_r, sum + 6);
-      if constexpr (turning) scatter<1>(gather<1, Vec3<W>>(sum + 9) + up_w, sum + 9);
+      scatter<1>(gather<1, Spatial<W>>(sum) + t, sum);
+      scatter<1>(gather<1, Vec3<W>>(sum + 6) + tr, sum + 6);
+      if constexpr (turning) scatter<1>(gather<1, Vec3<W>>(sum + 9) + tw, sum + 9);
     }
-    up = zero, up_r = none, up_w = none;
+    t = zero, tr = none, tw = none;
   }
   // Outward: all bodies of the trees that these rows belong to, those of the way inward among them.
   Spatial<W> Z = zero;
-  for (int k = begin; k < end; ++k) {
+  if (falls) {
+    plus_kept(begin);
+    Z = direct_base<S>(tree, v, m, i0, begin, t, tr, put);
+    if (tree.index[begin].has_sides) scatter<1>(Z, lambda + 6 * begin);
+  }
+  for (int k = falls ? begin + 1 : begin; k < end; ++k) {
     const BodyIndex& b = tree.index[k];
     const S* const xk = slot(m.k.x, k, int(body::count));
     const bool passed = k <= last && tree.index[first].v < b.v_end;
@@ -376,12 +537,18 @@ ARTICULA_INLINE void put_rows(int nv, const LinearizationMemory<S>& m, int rows,
   }
 }
 
+/// What is done each time a column of some rows has been made: nothing.
+struct NoTouch {
+  ARTICULA_INLINE void operator()() const {}
+};
+
 /// Rows i0 .. i0 + rows - 1 of the three matrices: those of bodies first .. last, whose trees are bodies
 /// begin .. end - 1.
-template <bool turning, class S>
-ARTICULA_INLINE void direct_matrix_rows(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m, int i0,
-                                        int rows, int first, int last, int begin, int end, S* dq, S* dv,
-                                        S* dtau) {
+template <bool turning, class S, class Touch>
+__attribute__((noinline)) void direct_matrix_rows(const Tree<Real<S>>& tree, const S* v,
+                                                  const LinearizationMemory<S>& m, int i0, int rows,
+                                                  int first, int last, int begin, int end, S* dq, S* dv,
+                                                  S* dtau, Touch& touch) {
   const int nv = tree.nv, c0 = tree.index[begin].v, c1 = m.index[end - 1].end;
   S* const to[3] = {dtau + long(i0) * nv, dq + long(i0) * nv, dv + long(i0) * nv};
   for (int r = 0; r < rows; ++r) {
@@ -394,14 +561,14 @@ ARTICULA_INLINE void direct_matrix_rows(const Tree<Real<S>>& tree, const Lineari
   if constexpr (wide_bodies < S >> 1) {
     Wide<S>* const result = reinterpret_cast<Wide<S>*>(m.result);
     direct_rows<turning>(
-        tree, m, i0, first, last, begin,
+        tree, v, m, i0, first, last, begin,
         end, [&](int c, const auto& x, const auto& by_q, const auto& by_v) __attribute__((always_inline)) {
           result[3 * c] = x, result[3 * c + 1] = by_q, result[3 * c + 2] = by_v;
         });
     put_rows(nv, m, rows, c0, c1, to);
   } else {
     direct_rows<turning>(
-        tree, m, i0, first, last, begin,
+        tree, v, m, i0, first, last, begin,
         end, [&](int c, const auto& x, const auto& by_q, const auto& by_v) __attribute__((always_inline)) {
           const auto put = [&](S * p, const auto& numbers) __attribute__((always_inline)) {
             if constexpr (solves_at_once<S> == 1) {
@@ -413,33 +580,28 @@ ARTICULA_INLINE void direct_matrix_rows(const Tree<Real<S>>& tree, const Lineari
             }
           };
           put(to[0], x), put(to[1], -by_q), put(to[2], -by_v);
+          touch();
         });
   }
 }
 
 /// Algorithm 6 at the accelerations `a` of factored_forward, called before at the same state. Row-major, full
 /// coordinates.
-template <class S>
-void direct_forward(const Tree<Real<S>>& tree, const S* v, const S* a, const ExternalForces<S>& external,
-                    const LinearizationMemory<S>& m, S* dq, S* dv, S* dtau) {
-  constexpr int s = stride<S>, wide = wide_bodies<S>;
-  direct_outward(tree, v, a, m);
-  for (int k = 0; k < tree.slots(); k += wide) {
-    S* const yk = y_of(m, k);
-    const auto M = inertia_wide(tree, slot(m.k.x, k, int(body::count)), k);
-    const auto V = read_wide<Spatial>(yk + s * motion::V);
-    const auto r = ring(M, half_trace_wide<S>(tree, k), V);
-    write_wide(yk + s * motion::N, r.N);
-    write_wide(yk + s * motion::F, r.F);
-    write_wide(yk + s * motion::f, body_force(M, r, V, read_wide<Spatial>(yk + s * motion::alpha)));
-  }
+template <class S, class Touch>
+ARTICULA_INLINE void direct_forward(const Tree<Real<S>>& tree, const S* v, const S* a,
+                                    const ExternalForces<S>& external, const LinearizationMemory<S>& m, S* dq,
+                                    S* dv, S* dtau, Touch touch) {
+  if (external.turning())
+    direct_outward<true>(tree, v, a, m);
+  else
+    direct_outward<false>(tree, v, a, m);
   apply_external(tree, external, m, false);
   if (external.turning()) {
     direct_inward<true>(tree, external, m);
-    direct_columns<true>(tree, m);
+    if constexpr (wide_bodies<S> != 1) direct_columns<true>(tree, m);
   } else {
     direct_inward<false>(tree, external, m);
-    direct_columns<false>(tree, m);
+    if constexpr (wide_bodies<S> != 1) direct_columns<false>(tree, m);
   }
   const int nv = tree.nv, together = solves_at_once<S>, rows = nv < together ? nv : together;
   int first = 1, last = 1;  // bodies of the rows at hand
@@ -451,10 +613,16 @@ void direct_forward(const Tree<Real<S>>& tree, const S* v, const S* a, const Ext
     while (tree.index[begin].inboard != 0) begin = tree.index[begin].inboard;
     while (end < tree.slots() && tree.index[end].inboard != 0) ++end;
     if (external.turning())
-      direct_matrix_rows<true>(tree, m, i0, rows, first, last, begin, end, dq, dv, dtau);
+      direct_matrix_rows<true>(tree, v, m, i0, rows, first, last, begin, end, dq, dv, dtau, touch);
     else
-      direct_matrix_rows<false>(tree, m, i0, rows, first, last, begin, end, dq, dv, dtau);
+      direct_matrix_rows<false>(tree, v, m, i0, rows, first, last, begin, end, dq, dv, dtau, touch);
   }
+}
+
+template <class S>
+void direct_forward(const Tree<Real<S>>& tree, const S* v, const S* a, const ExternalForces<S>& external,
+                    const LinearizationMemory<S>& m, S* dq, S* dv, S* dtau) {
+  direct_forward(tree, v, a, external, m, dq, dv, dtau, NoTouch{});
 }
 
 /// out = -A B for n x n matrices, row-major, four rows and a register of columns at a time, leaving out what

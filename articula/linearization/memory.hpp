@@ -56,25 +56,33 @@ enum : int {
 }
 constexpr int padded(int n) { return (n + block - 1) / block * block; }
 
-/// Components of a slot of LinearizationMemory::direct, one a velocity, in blocks: what Algorithm 6 keeps.
+/// Components of a slot of LinearizationMemory::direct, one a velocity, in blocks: what the rows of Algorithm
+/// 6 read.
 namespace direct {
 enum : int {
-  H = 0,       // Spatial each
-  Sd = 6,      //
-  Pdd = 12,    //
-  YA = 18,     // LIN (4.14)
-  YB = 24,     //
-  Pd = 30,     //
-  G = 36,      // Vec3: 2 Gr, as a row
-  Gw = 39,     // Vec3: the same for external forces held in world axes
-  V = 42,      // Spatial each: of the inboard body, and its sum with the body's own
-  V_sum = 48,  //
-  alpha = 54,  //
-  f = 60,      //
-  P = 66,      // ArticulatedInertia
-  Pr = 87,     // HalfMatrix
-  Pw = 105,    // the same for external forces held in world axes
-  count = 123,
+  H = 0,     // Spatial each
+  Sd = 6,    //
+  Pdd = 12,  //
+  YA = 18,   // LIN (4.14)
+  YB = 24,   //
+  Pd = 30,   // Vec3: twice the angular part, which for joints with one freedom is that of Sd
+  G = 33,    // Vec3: Gr, as a row
+  Gw = 36,   // Vec3: half the same for external forces held in world axes
+  P = 39,    // ArticulatedInertia
+  count = 60,
+};
+}
+/// Of LinearizationMemory::gathered, likewise: what YA and YB are made of, where that is done a register of
+/// velocities at a time.
+namespace gathered {
+enum : int {
+  V = 0,      // Spatial each: of the inboard body, and its sum with the body's own
+  V_sum = 6,  //
+  alpha = 12,
+  f = 18,
+  Pr = 24,  // HalfMatrix
+  Pw = 42,  // the same for external forces held in world axes
+  count = 60,
 };
 }
 
@@ -88,14 +96,15 @@ struct ColumnIndex {
 template <class S>
 struct LinearizationMemory {
   KernelMemory<S> k;
-  S* y = nullptr;        // motion::count a slot, in blocks
-  S* columns = nullptr;  // column::count a velocity, in blocks
-  S* side = nullptr;     // 42 a slot: what children that do not follow their parent directly hand over
-  S* own = nullptr;      // 6 a velocity: H(i) S[H*(c)] f over the joint's own velocities c
-  S* row = nullptr;      // 3 rows of padded(nv)
-  S* direct = nullptr;   // direct::count a velocity, in blocks
-  S* t = nullptr;        // 12 a slot, of Wide<S>: LIN's psi(., k) K, and what goes with it
-  S* result = nullptr;   // 3 a velocity, of Wide<S>
+  S* y = nullptr;         // motion::count a slot, in blocks
+  S* columns = nullptr;   // column::count a velocity, in blocks
+  S* side = nullptr;      // 42 a slot: what children that do not follow their parent directly hand over
+  S* own = nullptr;       // 6 a velocity: H(i) S[H*(c)] f over the joint's own velocities c
+  S* row = nullptr;       // 3 rows of padded(nv)
+  S* direct = nullptr;    // direct::count a velocity, in blocks
+  S* gathered = nullptr;  // gathered::count a velocity, in blocks; not for packs
+  S* t = nullptr;         // 12 a slot, of Wide<S>: LIN's psi(., k) K, and what goes with it
+  S* result = nullptr;    // 3 a velocity, of Wide<S>
   const ColumnIndex* index = nullptr;  // by slot
   const int* block_rows =
       nullptr;  // for each block of columns, the rows that are not zero in dT/dq and dT/dv;

@@ -52,7 +52,7 @@ struct NoRate {};
 
 /// V and alpha of every body at O_k, and whatever else follows the same way outward: step is called for each
 /// joint.
-template <class S, class Step>
+template <bool keep_motion = true, class S, class Step>
 ARTICULA_INLINE void move_spatially(const Tree<Real<S>>& tree, const S* v, const S* a,
                                     const LinearizationMemory<S>& m, Step&& step) {
   constexpr int s = stride<S>;
@@ -83,14 +83,15 @@ ARTICULA_INLINE void move_spatially(const Tree<Real<S>>& tree, const S* v, const
             const auto Pd = cross_motion(V_in, h);
             V = V_in + h * v[b.v];
             alpha = alpha_in + Pd * v[b.v] + h * a[b.v];
-            step(k, b, H, phi_star, InboardMotion<S, decltype(Pd)>{V_in, alpha_in, Pd}, V, yk);
+            step(k, b, H, phi_star, InboardMotion<S, decltype(Pd)>{V_in, alpha_in, Pd}, V, alpha, yk);
           } else {
             const auto xv = joint_motion(H, v + b.v);
             V = V_in + xv;
             alpha = alpha_in + cross_motion(V_in, xv) + joint_motion(H, a + b.v);
-            step(k, b, H, phi_star, InboardMotion<S, NoRate>{V_in, alpha_in, {}}, V, yk);
+            step(k, b, H, phi_star, InboardMotion<S, NoRate>{V_in, alpha_in, {}}, V, alpha, yk);
           }
         });
+    if (!keep_motion && !b.has_sides) continue;
     write(yk + s * motion::V, V);
     write(yk + s * motion::alpha, alpha);
   }
@@ -144,7 +145,7 @@ ARTICULA_INLINE void perturb_outward(const Tree<Real<S>>& tree, const S* v, cons
   move_spatially(
       tree, v, a, m,
       [&](int k, const BodyIndex& b, const auto& H, const PhiStar<S>& phi_star, const auto& in,
-          const Spatial<S>& V, S* yk) __attribute__((always_inline)) {
+          const Spatial<S>& V, const Spatial<S>&, S* yk) __attribute__((always_inline)) {
         using J = typename KindOf<std::remove_cvref_t<decltype(H)>>::type;
         if (b.inboard != k - 1) {
           const S* const yp = y_of(m, b.inboard);
@@ -307,7 +308,7 @@ void inverse_adjoint(const Tree<Real<S>>& tree, const S* q, const S* v, const S*
   move_spatially(
       tree, v, a, m,
       [&](int k, const BodyIndex& b, const auto& H, const PhiStar<S>& phi_star, const auto&,
-          const Spatial<S>&, S* yk) __attribute__((always_inline)) {
+          const Spatial<S>&, const Spatial<S>&, S* yk) __attribute__((always_inline)) {
         if (b.inboard != k - 1) W = read<Spatial>(y_of(m, b.inboard) + s * motion::gam);
         W = phi_star * W + joint_motion(H, weights + b.v);
         write(yk + s * motion::gam, W);

@@ -24,6 +24,8 @@ AlignedArray<S> linearization_arrays(const Tree<Real<S>>& tree, const Linearizat
     give(needs.columns || needs.direct, 6 * nv, m.own);
     give(needs.columns, 3 * static_cast<std::size_t>(padded(tree.nv)), m.row);
     give(needs.direct, direct::count * static_cast<std::size_t>(padded(tree.nv)), m.direct);
+    give(needs.direct && stride<S> != 1, gathered::count * static_cast<std::size_t>(padded(tree.nv)),
+         m.gathered);
     give(needs.direct, 12 * widest * slots, m.t);
     give(needs.direct, 3 * widest * static_cast<std::size_t>(padded(tree.nv)), m.result);
     if (pass == 0) memory = AlignedArray<S>(used + 16);
