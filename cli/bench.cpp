@@ -297,7 +297,8 @@ Subcommand add_bench(CLI::App& program) {
   add_out_option(app, o->out);
   app.footer(
       "Nanoseconds a state, the best of many; multiplications (divisions included) and additions are exact\n"
-      "counts of one state (articula count). operational_space: Lambda of the model's last frame.\n\n"
+      "counts of one state (articula count; mimic joints as hinges of their own). operational_space: Lambda "
+      "of the\nmodel's last frame.\n\n"
       "Examples:\n  articula bench quadruped --base free\n"
       "  articula bench arm7 --batch 4096 --threads 2 --only forward_dynamics,linearized_forward --json\n");
   return {&app, [o] { return run(*o); }};
