@@ -138,21 +138,19 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
     throw;
   }
   const auto about = motion.about();
-  if (keep) {
-    kept.about = about;
-    const Recording recording = journal.is_file() ? journal.recording(about) : kept;
-    if (!o.plot.empty()) {
-      Output picture_file(o.plot, "--plot");
-      picture_file.write(picture(recording, picture_format(o.plot)));
-      picture_file.finish();
-    }
-    if (!o.report.empty()) {
-      Output page(o.report, "--report");
-      page.write(report_html(make_report(recording)));
-      page.finish();
-    }
+  if (keep && journal.is_file()) kept = journal.recording(about);
+  kept.about = about;
+  journal.finish(about);  // before the pages: if one cannot be written, the rows are there
+  if (!o.plot.empty()) {
+    Output picture_file(o.plot, "--plot");
+    picture_file.write(picture(kept, picture_format(o.plot)));
+    picture_file.finish();
   }
-  journal.finish(about);
+  if (!o.report.empty()) {
+    Output page(o.report, "--report");
+    page.write(report_html(make_report(kept)));
+    page.finish();
+  }
   if (!stopped) return done;
   fmt::print(stderr, "articula: stopped at t = {} s; {} is complete until then{}\n", row[0],
              o.out == "-" ? "the output" : o.out, journal.is_file() ? ", --resume goes on" : "");

@@ -381,6 +381,9 @@ TEST_F(SimulateCommand, AFullDiskIsReportedAndLeavesWhatWasThere) {
     refuses(pendulum + Words{"--out", "/dev/full"}, "cannot be written", 1);
     const Ran ran = shell(line(pendulum) + " > /dev/full");
     EXPECT_EQ(ran.code, 1);
+    fs::create_symlink("/dev/full", path("full.svg"));
+    refuses(pendulum + Words{"--out", path("rows.csv"), "--plot", path("full.svg")}, "--plot", 1);
+    EXPECT_TRUE(fs::exists(path("rows.csv")));  // only the picture is missing
   }
   // A limit on file sizes stands for the disk: 64 blocks of 512 or 1024 bytes.
   const std::string out = path("x.csv");
