@@ -17,8 +17,6 @@ struct CheckOptions {
   std::string out = "-";
 };
 
-std::string count_of(long n, const char* what) { return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s"); }
-
 ExitCode run(const CheckOptions& options) {
   if (is_scene(options.model.source)) return check_scene(options.model, options.out);
   const UrdfResult read = read_source(options.model.source);
@@ -35,10 +33,9 @@ ExitCode run(const CheckOptions& options) {
   const bool sound = errors + warnings == 0;
   if (sound) {
     const Model model(read.spec, build);
-    text +=
-        fmt::format("{}: sound: {}, {} that move, {} freedoms, {:.6g} kg\n", options.model.source,
-                    count_of(static_cast<long>(read.spec.links.size()), "link"),
-                    count_of(static_cast<long>(model.joints().size()), "joint"), model.nv(), model.mass());
+    text += fmt::format(
+        "{}: sound: {}, {}, {}, {:.6g} kg\n", options.model.source, count_of(read.spec.links.size(), "link"),
+        count_of(model.joints().size(), "moving joint"), count_of(model.nv(), "freedom"), model.mass());
   } else {
     text += fmt::format("{}: {}, {}{}\n", options.model.source, count_of(errors, "error"),
                         count_of(warnings, "warning"), errors ? ": the model cannot be used" : "");
@@ -54,7 +51,7 @@ Subcommand add_check(CLI::App& program) {
   auto options = std::make_shared<CheckOptions>();
   CLI::App& app =
       *program.add_subcommand("check", "Everything wrong or suspicious in a model, with file:line");
-  options->model.add_to(app);
+  options->model.add_to(app, ModelOptions::Takes::scenes_too);
   add_out_option(app, options->out);
   app.footer(
       "Prints a line for each finding, file:line: severity: message, and a summary. Exit codes: 0 sound, 1 "

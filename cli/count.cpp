@@ -327,7 +327,8 @@ std::optional<int> plain_chain(const std::string& source) {
 }
 
 ExitCode run(const CountOptions& options) {
-  if (options.json && options.markdown) throw InputError("give --json or --markdown, not both");
+  if (options.json + options.markdown + options.limits > 1)
+    throw InputError("give one of --json, --markdown and --limits");
   const bool any_chain = options.model.source.empty();
   const std::optional<int> chain = any_chain ? usual_n : plain_chain(options.model.source);
   const bool formulas = chain && options.model.base == "fixed";
@@ -390,7 +391,8 @@ Subcommand add_count(CLI::App& program) {
       "out what zeros, ones and other constants of the model make needless, as the papers do. Totals and "
       "ratios count\n"
       "multiplications, divisions and additions. linearized_4 to _6 start after forward dynamics at the "
-      "state.\n\n"
+      "state.\n"
+      "Mimic joints are counted as hinges of their own.\n\n"
       "Examples:\n  articula count chain:7\n  articula count puma560 --json\n");
   return {&app, [options] { return run(*options); }};
 }

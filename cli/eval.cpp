@@ -431,8 +431,10 @@ std::string help_on_quantities() {
          "one such state.\n"
          "Vectors that no quantity uses may be left out. \"wrenches\": {\"LINK\": [moment(3), force(3)]} in "
          "a state adds\n"
-         "external forces, world axes at the link's origin, to inverse_dynamics, forward_dynamics and their\n"
-         "linearizations, where they keep these components. Derivatives by q have one column a velocity.\n\n"
+         "external forces, world axes at the link's origin, to inverse and forward dynamics (diagonalized "
+         "too) and\n"
+         "their linearizations, where they keep these components. Derivatives by q have one column a "
+         "velocity.\n\n"
          "MODEL may be a scene, a JSON file of arms that hold an object; its quantities are grasp and\n"
          "grasp_linearized, at the state in the scene.\n\n"
          "Example:\n"
@@ -455,8 +457,24 @@ struct EvalOptions {
   bool project = false;
 };
 
+/// Remarks beside results, on stderr: of many states only the first ones.
+class Notes {
+ public:
+  void add(std::size_t state, const std::string& text) {
+    if (text.empty() || ++count_ > shown) return;
+    fmt::print(stderr, "articula eval: state {}: {}\n", state, text);
+  }
+  void finish() const {
+    if (count_ > shown) fmt::print(stderr, "articula eval: and {} more such notes\n", count_ - shown);
+  }
+
+ private:
+  static constexpr std::size_t shown = 10;
+  std::size_t count_ = 0;
+};
+
 Json result_of(const std::vector<const Quantity*>& wanted, Evaluation& at, ManyStates& many,
-               std::size_t index) {
+               std::size_t index, Notes& notes) {
   Json result = Json::object();
   for (const Quantity* k : wanted) {
     try {
@@ -468,22 +486,27 @@ Json result_of(const std::vector<const Quantity*>& wanted, Evaluation& at, ManyS
     if (!all_finite(result[k->name]))
       throw ComputationError(
           fmt::format("state {}: {} is not finite; are the state's numbers too large?", index, k->name));
-    if (!at.note.empty()) fmt::print(stderr, "articula eval: state {}: {}\n", index, at.note);
+    notes.add(index, at.note);
     at.note.clear();
   }
   return result;
 }
 
 ExitCode run(const EvalOptions& options) {
-  if (is_scene(options.model.source))
-    return evaluate_scene(options.model, options.quantities, options.project, options.out);
-  for (const std::string& name : options.quantities)
-    if (name.starts_with("grasp"))
-      throw InputError(
-          fmt::format("{} needs a scene, a JSON file; '{}' is a model", name, options.model.source));
-  const auto wanted = chosen(options.quantities);
-  if (options.model.source == "-" && options.states == "-")
+  const auto of_scenes = [](const std::string& name) { return name.starts_with("grasp"); };
+  const auto found = std::find_if(options.quantities.begin(), options.quantities.end(), of_scenes);
+  if (options.model.source == "-" && options.states == "-" && found == options.quantities.end())
     throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
+  if (is_scene(options.model.source)) {
+    if (options.states != "-" || !options.frames.empty() || !options.method.empty())
+      throw InputError("a scene goes with --gravity, --project and --out; its state is in the file");
+    return evaluate_scene(options.model, options.quantities, options.project, options.out);
+  }
+  if (options.project) throw InputError("--project is for scenes");
+  if (found != options.quantities.end())
+    throw InputError(
+        fmt::format("{} needs a scene, a JSON file; '{}' is a model", *found, options.model.source));
+  const auto wanted = chosen(options.quantities);
   Needs needs;
   for (const Quantity* k : wanted) {
     if (k->frame != of_model && options.frames.empty())
@@ -509,13 +532,15 @@ ExitCode run(const EvalOptions& options) {
   for (const Quantity* k : wanted) together.push_back({k->name, k->uses});
   ManyStates many(model, frames, method, std::move(together), states);
   Evaluation at(model, std::move(frames), method);
+  Notes notes;
   Progress progress("eval", states.size());
   for (std::size_t i = 0; i < states.size(); ++i) {
     at.start(states[i]);
     text += i ? ",\n  " : "\n  ";
-    append(result_of(wanted, at, many, i), 2, text);
+    append(result_of(wanted, at, many, i, notes), 2, text);
     progress.at(i + 1);
   }
+  notes.finish();
   text += states.empty() ? "]\n}\n" : "\n ]\n}\n";
   out.write(text);
   out.finish();
@@ -527,7 +552,7 @@ ExitCode run(const EvalOptions& options) {
 Subcommand add_eval(CLI::App& program) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App& app = *program.add_subcommand("eval", "Numbers at given states, as JSON");
-  options->model.add_to(app);
+  options->model.add_to(app, ModelOptions::Takes::scenes_too);
   app.add_option("QUANTITY", options->quantities, "One or more of the quantities below")
       ->required()
       ->type_name("");

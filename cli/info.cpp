@@ -180,13 +180,13 @@ std::string table(const std::vector<Row>& rows) {
 std::string as_text(const Model& model, std::size_t suspicions) {
   const ModelSpec& spec = model.spec();
   const auto g = model.gravity();
-  std::string text = fmt::format("model {}: {} links, {} joints that move, {} frames\n", model.name(),
-                                 spec.links.size(), model.joints().size(), model.frames().size());
+  std::string text =
+      fmt::format("model {}: {}, {}, {}\n", model.name(), count_of(spec.links.size(), "link"),
+                  count_of(model.joints().size(), "moving joint"), count_of(model.frames().size(), "frame"));
   text += fmt::format(
       "nq {}, nv {}, mass that moves {:.6g} kg, {} base, gravity {:.6g} {:.6g} {:.6g} m/s^2\n", model.nq(),
       model.nv(), model.mass(), model.base() == Base::free ? "free" : "fixed", g.x, g.y, g.z);
-  if (suspicions > 0)
-    text += fmt::format("articula check finds {} warning{}\n", suspicions, suspicions == 1 ? "" : "s");
+  if (suspicions > 0) text += fmt::format("articula check finds {}\n", count_of(suspicions, "warning"));
   text += "\n" + table(Tree(model).rows());
   if (!spec.frames.empty()) {
     text += "\nframes beside those of the links\n";

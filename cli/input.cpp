@@ -6,12 +6,18 @@
 
 #include <cerrno>
 #include <cstring>
+#include <optional>
+#include <utility>
 
 #include "cli/subcommand.hpp"
 
 namespace articula::cli {
 
-std::string read_all(const std::string& path, const std::string& what) {
+namespace {
+
+std::optional<std::string> ahead;  // of standard input: read, but not asked for yet
+
+std::string read_file(const std::string& path, const std::string& what) {
   const auto refuse = [&] {
     throw InputError(fmt::format("{}: cannot be read ({})", what, std::strerror(errno)));
   };
@@ -28,6 +34,17 @@ std::string read_all(const std::string& path, const std::string& what) {
   }
   if (fd != STDIN_FILENO) close(fd);
   return text;
+}
+
+}  // namespace
+
+std::string read_all(const std::string& path, const std::string& what) {
+  return path == "-" && ahead ? std::exchange(*ahead, {}) : read_file(path, what);
+}
+
+std::string_view look_ahead() {
+  if (!ahead) ahead = read_file("-", "<stdin>");
+  return *ahead;
 }
 
 }  // namespace articula::cli

@@ -40,12 +40,16 @@ std::string unknown_subcommand(std::string_view given, const std::vector<Subcomm
   return fmt::format("unknown subcommand '{}'; known: {} (see articula --help)", given, known);
 }
 
-/// CLI11 takes -.5 for an option.
+/// CLI11 takes -.5 for an option, and so it would expressions such as -phi and -(phi - I).
 std::vector<std::string> arguments(int argc, char** argv) {
   std::vector<std::string> out(argv + 1, argv + argc);
-  for (auto& arg : out)
-    if (arg.size() > 2 && arg[0] == '-' && arg[1] == '.' && std::isdigit(static_cast<unsigned char>(arg[2])))
-      arg.insert(1, "0");
+  const bool expressions = !out.empty() && out[0] == "operators";
+  for (auto& arg : out) {
+    if (arg.size() < 3 || arg[0] != '-') continue;
+    const auto next = static_cast<unsigned char>(arg[1]);
+    if (next == '.' && std::isdigit(static_cast<unsigned char>(arg[2]))) arg.insert(1, "0");
+    if (expressions && (std::isalpha(next) || next == '(')) arg.insert(0, " ");
+  }
   std::reverse(out.begin(), out.end());  // as CLI11 wants a list
   return out;
 }

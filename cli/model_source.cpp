@@ -10,6 +10,7 @@
 
 #include "articula/model/chain.hpp"
 #include "cli/input.hpp"
+#include "cli/scene_source.hpp"
 
 namespace articula::cli {
 
@@ -20,19 +21,19 @@ constexpr int longest_chain = 1'000'000;
 
 const char* const model_folders[] = {ARTICULA_SOURCE_MODELS, ARTICULA_MODELS};
 
-std::vector<std::string> shipped_models() {
+std::vector<std::string> shipped(const char* ending) {
   std::vector<std::string> names;
   std::error_code ignored;
   for (const char* folder : model_folders)
     for (const auto& entry : fs::directory_iterator(folder, ignored))
-      if (entry.path().extension() == ".urdf") names.push_back(entry.path().stem());
+      if (entry.path().extension() == ending) names.push_back(entry.path().stem());
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
 std::optional<std::string> shipped_model(const std::string& name) {
-  const auto names = shipped_models();
+  const auto names = shipped(".urdf");
   if (!std::binary_search(names.begin(), names.end(), name)) return {};
   std::error_code ignored;
   for (const char* folder : model_folders)
@@ -65,14 +66,17 @@ ModelSpec chain_of(const std::string& source) {
 
 }  // namespace
 
-void ModelOptions::add_to(CLI::App& app) {
-  app.add_option("MODEL", source, "URDF file (- for stdin), chain:N[:SEED], or the name of a shipped model")
+void ModelOptions::add_to(CLI::App& app, Takes takes) {
+  app.add_option("MODEL", source,
+                 std::string("URDF file (- for stdin), chain:N[:SEED], or the name of a shipped model") +
+                     (takes == Takes::scenes_too ? "; or a scene" : ""))
       ->required();
   app.add_option("--base", base, "How the root link meets the world")
       ->check(CLI::IsMember({"fixed", "free"}))
       ->capture_default_str();
   app.add_option("--gravity", gravity, "Gravity in m/s^2, world axes (default: 0 0 -9.81)")
       ->expected(3)
+      ->allow_extra_args(false)  // what follows may be MODEL
       ->type_name("NUMBER");
 }
 
@@ -81,19 +85,22 @@ BuildOptions ModelOptions::build_options() const {
 }
 
 UrdfResult read_source(const std::string& source) {
-  if (source == "-") {
-    return parse_urdf_spec(read_all("-", "<stdin>"), "<stdin>");
-  }
   std::error_code ignored;
   const auto status = fs::status(source, ignored);
-  if (fs::exists(status) && !fs::is_directory(status)) return read_urdf_spec(source);
+  const bool is_file = fs::exists(status) && !fs::is_directory(status);
+  if (is_scene(source) && (is_file || !source.ends_with(".json")))
+    throw InputError(
+        fmt::format("'{}' is a scene; expected a model here (eval, check and simulate take scenes)", source));
+  if (source == "-") return parse_urdf_spec(read_all("-", "<stdin>"), "<stdin>");
+  if (is_file) return read_urdf_spec(source);
   if (source.starts_with("chain:")) return {chain_of(source), {}};
   if (const auto path = shipped_model(source)) return read_urdf_spec(*path);
   if (fs::is_directory(status))
     throw InputError(fmt::format("'{}' is a directory; expected a URDF file", source));
-  throw InputError(
-      fmt::format("'{}': there is no such file and no shipped model of that name; shipped: {}; or chain:N",
-                  source, fmt::join(shipped_models(), ", ")));
+  throw InputError(fmt::format(
+      "'{}': there is no such file and no shipped model of that name; shipped: {}; scenes: {}; or "
+      "chain:N",
+      source, fmt::join(shipped(".urdf"), ", "), fmt::join(shipped(".json"), ", ")));
 }
 
 UrdfVisuals load_visuals(const std::string& source) {

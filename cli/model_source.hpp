@@ -18,7 +18,8 @@ struct ModelOptions {
   std::string base = "fixed";
   std::vector<double> gravity{0, 0, -9.81};
 
-  void add_to(CLI::App& app);
+  enum class Takes { models, scenes_too };
+  void add_to(CLI::App& app, Takes takes = Takes::models);
   BuildOptions build_options() const;
 };
 

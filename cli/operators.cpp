@@ -21,6 +21,12 @@ struct OperatorsOptions {
   bool dense = false, explain = false, identities = false;
 };
 
+constexpr double largest_matrix = 1e8;  // numbers: more are gigabytes of text
+
+bool all_finite(const std::vector<double>& x) {
+  return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); });
+}
+
 Json matrix(const operators::Dense& d) {
   Json rows = Json::array();
   for (int i = 0; i < d.rows; ++i) {
@@ -28,6 +34,11 @@ Json matrix(const operators::Dense& d) {
     rows.push_back(std::vector<double>(row, row + d.columns));
   }
   return rows;
+}
+
+ComputationError not_finite(std::size_t state) {
+  return ComputationError(
+      fmt::format("state {}: the value is not finite; are the state's numbers too large?", state));
 }
 
 /// The vectors that the expression names, from a state.
@@ -99,6 +110,9 @@ ExitCode run(const OperatorsOptions& options) {
   operators::OperatorState state(model);
   std::unique_ptr<operators::Program> program;
   if (parsed.node) program = std::make_unique<operators::Program>(state, parsed.node);
+  if (options.dense && double(program->rows()) * program->columns() > largest_matrix)
+    throw InputError(fmt::format("--dense: a matrix of {} x {} is too large to print; multiply it by vectors",
+                                 program->rows(), program->columns()));
   Output out(options.out);
   Needs needs;
   needs[static_cast<int>(Input::q)] = "operators";
@@ -115,12 +129,14 @@ ExitCode run(const OperatorsOptions& options) {
         std::vector<double> value(program->rows());
         const auto inputs = vectors_of(parsed, *program, states[i], i);
         program->evaluate(inputs, value);
-        if (!std::all_of(value.begin(), value.end(), [](double x) { return std::isfinite(x); }))
-          throw ComputationError(
-              fmt::format("state {}: the value is not finite; are the state's numbers too large?", i));
+        if (!all_finite(value)) throw not_finite(i);
         result["value"] = value;
       }
-      if (program && options.dense) result["value"] = matrix(program->dense());
+      if (program && options.dense) {
+        const operators::Dense dense = program->dense();
+        if (!all_finite(dense.numbers)) throw not_finite(i);
+        result["value"] = matrix(dense);
+      }
       if (program && options.explain) result["explain"] = explained(*program);
       if (options.identities) result["identities"] = identities_of(state);
     } catch (const SingularError& error) {

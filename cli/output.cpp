@@ -67,6 +67,15 @@ Output::Output(const std::string& path, const std::string& option) : path_(path)
   if (exists && fchmod(fd_, existing.st_mode & 07777) != 0) refuse();
 }
 
+void check_writable(const std::string& path, const std::string& option) {
+  std::error_code ignored;
+  const auto kind = fs::status(path, ignored).type();
+  if (path == "-" || (kind != fs::file_type::not_found && kind != fs::file_type::regular &&
+                      kind != fs::file_type::directory))
+    return;  // opening a pipe or a device to see whether it can be done would be felt at its other end
+  const Output probe(path, option);
+}
+
 Output::~Output() {
   if (fd_ > 1) close(fd_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
@@ -121,6 +130,10 @@ void append(const Json& value, int indent, std::string& text) {
     append(*it, indent + 1, text);
   }
   text += "\n" + std::string(indent, ' ') + (value.is_array() ? ']' : '}');
+}
+
+std::string count_of(std::size_t n, const char* what) {
+  return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
 Json describe_model(const Model& model) {

@@ -34,10 +34,16 @@ class Output {
   int fd_ = 1;
 };
 
+/// Throws as Output would, and leaves nothing: for files that are written at the end of a long run.
+void check_writable(const std::string& path, const std::string& option);
+
 void add_out_option(CLI::App& app, std::string& out);
 
 /// Appends JSON as text: lists of numbers in one line, matrices a row a line, every double to the last bit.
 void append(const Json& value, int indent, std::string& text);
+
+/// "1 link", "2 links".
+std::string count_of(std::size_t n, const char* what);
 
 /// The "model" of every JSON result.
 Json describe_model(const Model& model);

@@ -13,6 +13,7 @@
 #include "cli/input.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
+#include "cli/states.hpp"
 
 namespace articula::cli {
 
@@ -23,6 +24,7 @@ namespace fs = std::filesystem;
 /// The file of a scene, or nothing.
 std::string scene_path(const std::string& source) {
   std::error_code ignored;
+  if (source == "-") return looks_like_scene(look_ahead()) ? source : "";
   if (source.ends_with(".json")) return source;
   if (fs::is_regular_file(source, ignored)) {  // a scene by any other name begins with a brace
     char text[256] = {};
@@ -151,7 +153,10 @@ SceneSpec load_scene(const ModelOptions& options) {
                                  options.source));
   if (options.base != ModelOptions{}.base)
     throw InputError("--base is not for scenes: \"base\": {\"free\": true} in the file says it for each arm");
-  SceneSpec spec = parse_scene(read_all(path, path), path, fs::path(path).parent_path().string(), arm_model);
+  const std::string name = path == "-" ? "<stdin>" : path;
+  const std::string text = read_all(path, name);
+  parse_json(text, name, "expected {\"arms\": [..], \"object\": {..}, \"grasps\": [..]}");  // no key twice
+  SceneSpec spec = parse_scene(text, name, fs::path(path).parent_path().string(), arm_model);
   if (options.gravity != ModelOptions{}.gravity) spec.gravity = options.build_options().gravity;
   return spec;
 }
@@ -226,10 +231,11 @@ ExitCode check_scene(const ModelOptions& model, const std::string& to) {
       say(fmt::format("{}: error: {}", spec.where, error.what()));
     }
     if (problems == 0)
-      text += fmt::format("{}: sound: {} arms, {} objects, {} freedoms, {} constraint rows\n", model.source,
-                          spec.arms.size(), spec.objects.size(), scene->model().nv(), work.rows());
+      text += fmt::format("{}: sound: {}, {}, {}, {}\n", model.source, count_of(spec.arms.size(), "arm"),
+                          count_of(spec.objects.size(), "object"), count_of(scene->model().nv(), "freedom"),
+                          count_of(work.rows(), "constraint row"));
   }
-  if (problems) text += fmt::format("{}: {} finding{}\n", model.source, problems, problems == 1 ? "" : "s");
+  if (problems) text += fmt::format("{}: {}\n", model.source, count_of(problems, "finding"));
   out.write(text);
   out.finish();
   return problems ? impossible : done;

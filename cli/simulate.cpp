@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/report/recording_report.hpp"
@@ -27,7 +28,8 @@ namespace {
 
 struct SimulateOptions {
   ModelOptions model;
-  double duration = 0, step = 1e-3, every = 0;
+  double duration = 0, step = 1e-3;
+  std::optional<double> every;
   std::string integrator = "rk4", initial, torque = "0", forces, controllers, limits = "check", out = "-",
               plot, report;
   std::vector<double> tolerance{1e-8};
@@ -66,15 +68,15 @@ struct Schedule {
 };
 Schedule schedule(const SimulateOptions& o, bool adaptive) {
   const double duration = positive("--duration", o.duration), step = positive("--step", o.step);
-  if (o.every != 0) positive("--every", o.every);
+  const double every = o.every ? positive("--every", *o.every) : step;
   if (duration / step > 1e12)
     throw InputError(fmt::format("{} s at steps of {} s: too many steps", duration, step));
   // An integrator that chooses its own steps goes from row to row.
-  if (adaptive) return {{o.every > 0 ? o.every : step, duration}, 1};
-  const double ratio = o.every / step;
-  if (o.every > 0 && (ratio < 0.5 || std::abs(ratio - std::round(ratio)) > 1e-6 * ratio))
-    throw InputError(fmt::format("--every {} is no whole number of steps of {} s", o.every, step));
-  return {{step, duration}, o.every > 0 ? std::lround(ratio) : 1};
+  if (adaptive) return {{every, duration}, 1};
+  const double ratio = every / step;
+  if (ratio < 0.5 || std::abs(ratio - std::round(ratio)) > 1e-6 * ratio)
+    throw InputError(fmt::format("--every {} is no whole number of steps of {} s", every, step));
+  return {{step, duration}, std::lround(ratio)};
 }
 
 /// How a recording of what moves becomes a page.
@@ -136,21 +138,19 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
     throw;
   }
   const auto about = motion.about();
-  if (keep) {
-    kept.about = about;
-    const Recording recording = journal.is_file() ? journal.recording(about) : kept;
-    if (!o.plot.empty()) {
-      Output picture_file(o.plot, "--plot");
-      picture_file.write(picture(recording, picture_format(o.plot)));
-      picture_file.finish();
-    }
-    if (!o.report.empty()) {
-      Output page(o.report, "--report");
-      page.write(report_html(make_report(recording)));
-      page.finish();
-    }
+  if (keep && journal.is_file()) kept = journal.recording(about);
+  kept.about = about;
+  journal.finish(about);  // before the pages: if one cannot be written, the rows are there
+  if (!o.plot.empty()) {
+    Output picture_file(o.plot, "--plot");
+    picture_file.write(picture(kept, picture_format(o.plot)));
+    picture_file.finish();
   }
-  journal.finish(about);
+  if (!o.report.empty()) {
+    Output page(o.report, "--report");
+    page.write(report_html(make_report(kept)));
+    page.finish();
+  }
   if (!stopped) return done;
   fmt::print(stderr, "articula: stopped at t = {} s; {} is complete until then{}\n", row[0],
              o.out == "-" ? "the output" : o.out, journal.is_file() ? ", --resume goes on" : "");
@@ -174,12 +174,20 @@ ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOpti
 }
 
 /// Before the run, for it may be long.
-void check_report(const SimulateOptions& o) {
+void check_pages(const SimulateOptions& o) {
+  if (o.resume && o.out == "-") throw InputError("--resume goes with --out FILE");
+  if (!o.plot.empty()) {
+    picture_format(o.plot);
+    if (o.plot == o.out) throw InputError("--plot and --out name the same file");
+    check_writable(o.plot, "--plot");
+  }
   if (o.report.empty()) return;
   if (!has_page()) report_html({});  // says why
   if (o.report == "-" && o.out == "-")
     throw InputError("--report -: stdout has the rows; give --out FILE too");
   if (o.report == o.out) throw InputError("--report and --out name the same file");
+  if (o.report == o.plot) throw InputError("--report and --plot name the same file");
+  check_writable(o.report, "--report");
 }
 
 /// The hands' forces on what they hold, as arrows at the tips.
@@ -237,9 +245,9 @@ ExitCode run_scene(const SimulateOptions& o) {
 }
 
 ExitCode run(const SimulateOptions& o) {
-  if (!o.plot.empty()) picture_format(o.plot);
-  check_report(o);
+  check_pages(o);
   if (is_scene(o.model.source)) return run_scene(o);
+  if (o.project) throw InputError("--project is for scenes");
   const Model model = load_model(o.model);
   const TreeSetup setup = read_setup(o, model);
   const Schedule when = schedule(o, is_adaptive(setup.integrator));
@@ -259,14 +267,14 @@ ExitCode run(const SimulateOptions& o) {
 Subcommand add_simulate(CLI::App& program) {
   auto o = std::make_shared<SimulateOptions>();
   CLI::App& app = *program.add_subcommand("simulate", "Motion over time, with energy and constraint drift");
-  o->model.add_to(app);
+  o->model.add_to(app, ModelOptions::Takes::scenes_too);
   const auto number = [&](const char* name, double& x, const char* what) {
     return app.add_option(name, x, what)->type_name("SECONDS");
   };
   number("--duration", o->duration, "How long")->required();
   number("--step", o->step, "Step of the integrator; of rk45 and cvode, which choose their own: between rows")
       ->capture_default_str();
-  number("--every", o->every, "Write a row this often (default: every step)");
+  app.add_option("--every", o->every, "Write a row this often (default: every step)")->type_name("SECONDS");
   app.add_option("--integrator", o->integrator,
                  "euler, symplectic_euler, rk4, rk45, variational, midpoint or cvode")
       ->capture_default_str()
@@ -274,6 +282,7 @@ Subcommand add_simulate(CLI::App& program) {
   app.add_option("--tolerance", o->tolerance,
                  "Of rk45 and cvode: relative, and absolute (default 1e-8 for both)")
       ->expected(1, 2)
+      ->allow_extra_args(false)
       ->type_name("NUMBER");
   app.add_option("--initial", o->initial,
                  "JSON with q, v, tau (constant joint forces); default: neutral, at rest")
@@ -327,7 +336,7 @@ Subcommand add_simulate(CLI::App& program) {
       "  articula simulate double_pendulum --duration 2 --step 0.01\n"
       "  articula simulate four_bar --duration 2 --every 0.1\n"
       "  articula simulate quadruped --base free --duration 1 --integrator variational --every 0.1\n"
-      "  articula simulate double_pendulum --duration 10 --every 0.01 --out run.csv --report run.html\n");
+      "  articula simulate puma560 --duration 5 --every 0.01 --out run.csv --report run.html\n");
   return {&app, [o] { return run(*o); }};
 }
 

@@ -188,7 +188,7 @@ const ControllerKind controller_kinds[] = {
 Table read_torques(const std::string& path, const Model& model) {
   Recording file;
   try {
-    file = read_recording(path, FileFormat::csv);
+    file = read_recording(path == "-" ? "/dev/stdin" : path, FileFormat::csv);
   } catch (const ArgumentError& error) {
     throw InputError(fmt::format("--torque {}", error.what()));
   }
@@ -313,6 +313,8 @@ void TreeMotion::add_forces(const TreeSetup& setup) {
     restitution = l.number("restitution", restitution);
   }
   if (limits == "stiff") simulator_.add(own<StiffStops>(model, stiffness, loss));
+  if (limits == "events" && setup.integrator != Integrator::rk45)
+    throw InputError("limits as events need --integrator rk45, which locates them; or take stiff ones");
   if (limits == "events") simulator_.stop_at_limits(restitution);
 
   if (!file.has("wrenches")) return;

@@ -22,6 +22,9 @@ TEST_F(BenchCommand, OneStateAndMany) {
   EXPECT_LT(row["ns"].get<double>(), 1e6);
   EXPECT_GT(row["multiplications"].get<int>(), 500);
   EXPECT_TRUE(one["machine"].contains("instruction_set"));
+  const Json forward = json({"bench", "chain:5", "--only", "linearized_forward,perturbed_forward", "--json"});
+  for (const Json& linear : forward["results"])  // forward dynamics comes first
+    EXPECT_GT(linear["additions"].get<int>(), row["additions"].get<int>()) << linear;
   const Json many =
       json({"bench", "chain:5", "--only", "inverse_dynamics", "--batch", "64", "--threads", "2", "--json"});
   EXPECT_EQ(many["results"][0]["batch"], 64);
@@ -33,6 +36,8 @@ TEST_F(BenchCommand, WrongWords) {
   expect_failure(2, {"bench", "chain:5", "--only", "nonsense"}, "", {"nonsense", "forward_dynamics"});
   expect_failure(2, {"bench", "chain:5", "--batch", "0"}, "", {"--batch"});
   expect_failure(2, {"bench", "chain:5", "--threads", "2"}, "", {"--threads", "--batch"});
+  expect_failure(2, {"bench", "chain:5", "--batch", "8", "--threads", "99999999"}, "", {"--threads"});
+  expect_failure(2, {"bench", "--gravity", "0", "0", "1", "nowhere.urdf"}, "", {"nowhere.urdf"});
 }
 
 }  // namespace

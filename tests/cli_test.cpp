@@ -292,6 +292,7 @@ TEST_F(CommandLine, WrongCommandLinesExitWithTwo) {
 }
 
 TEST_F(CommandLine, UnreadableModelsExitWithTwo) {
+  expect_failure(2, {"info", write("bare.urdf", "<robot name=\"bare\"/>")}, "", {"bare.urdf:1: ", "<link>"});
   const std::string urdf = content(pendulum());
   for (const auto& [text, said] :
        std::vector<std::pair<std::string, std::string>>{{"", ":1:"},

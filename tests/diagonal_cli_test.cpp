@@ -20,6 +20,13 @@ double dot(const std::vector<double>& a, const std::vector<double>& b) {
   return sum;
 }
 
+TEST_F(DiagonalCommands, TheManualHasTheCounts) {
+  const std::string counts = run({"count", "--markdown"}).out,
+                    manual = content(ARTICULA_SOURCE_DIR "/docs/counts.md");
+  ASSERT_FALSE(counts.empty());
+  EXPECT_TRUE(manual.ends_with(counts)) << "docs/counts.md: put in what articula count --markdown prints";
+}
+
 TEST_F(DiagonalCommands, EnergyPowerAndWorkOfTheCoriolisTerm) {
   const std::string file = ARTICULA_SOURCE_DIR "/models/arm7.urdf";
   const Model model = read_urdf(file);

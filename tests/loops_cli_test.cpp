@@ -159,6 +159,33 @@ TEST(SceneCommand, ErrorsAreOneLineAndExitCodeTwo) {
   EXPECT_NE(ran.out.find("has 2 numbers"), std::string::npos) << ran.out;
   EXPECT_EQ(run("eval " + file.path.string() + " mass_matrix", true).code, 2);
   EXPECT_EQ(run("eval /no/such/scene.json grasp", true).code, 2);
+  std::ofstream(file.path) << R"({"gravity": [0, 0, 0], "gravity": [0, 0, -1]})";
+  EXPECT_NE(run("eval " + file.path.string() + " grasp", true).out.find("twice"), std::string::npos);
+  std::ofstream(file.path) << "";
+  EXPECT_NE(run("eval " + file.path.string() + " grasp", true).out.find("is empty"), std::string::npos);
+}
+
+TEST(SceneCommand, ScenesMayComeFromStdin) {
+  const SceneFile file;
+  const std::string scene = file.write();
+  const auto piped = [&](const std::string& words) {
+    return printed("'" ARTICULA_PROGRAM "' " + words + " <" + scene + " 2>&1");
+  };
+  EXPECT_EQ(piped("eval - grasp").out, run("eval " + scene + " grasp").out);
+  EXPECT_EQ(piped("simulate - --duration 0.01").out, run("simulate " + scene + " --duration 0.01").out);
+  EXPECT_EQ(piped("check -").code, 0);
+  EXPECT_NE(piped("info -").out.find("'-' is a scene"), std::string::npos);
+}
+
+TEST(SceneCommand, ModelsAreExpectedElsewhere) {
+  for (const char* command : {"info", "operators --identities", "bench", "count", "view"}) {
+    const Printed ran = run(std::string(command) + " two_arms", true);
+    EXPECT_EQ(ran.code, 2) << command;
+    EXPECT_NE(ran.out.find("'two_arms' is a scene"), std::string::npos) << ran.out;
+  }
+  const Printed ran = run("eval two_arms grasp --states x.json", true);
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_NE(ran.out.find("its state is in the file"), std::string::npos) << ran.out;
 }
 
 TEST(SceneCommand, ShippedScenes) {

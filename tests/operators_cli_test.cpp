@@ -90,6 +90,19 @@ TEST(OperatorsCommand, ErrorsAreOneLineAndExitCodeTwo) {
   const Printed ran = run("chain:2 'H*phi*x'", R"({"q": [0, 0], "x": [1, 2, 3]})", true);
   EXPECT_EQ(ran.code, 2);
   EXPECT_NE(ran.out.find("x has 3 numbers, here it needs 12"), std::string::npos) << ran.out;
+  const Printed huge = run("chain:2000 phi --dense", "", true);
+  EXPECT_EQ(huge.code, 2);
+  EXPECT_NE(huge.out.find("12000 x 12000"), std::string::npos) << huge.out;
+  const Printed infinite = run("chain:2 '1e308*1e308*phi' --dense", "", true);
+  EXPECT_EQ(infinite.code, 1);
+  EXPECT_NE(infinite.out.find("not finite"), std::string::npos) << infinite.out;
+}
+
+TEST(OperatorsCommand, ExpressionsMayBeginWithAMinus) {
+  const json plain = json::parse(run("chain:2 'I - phi' --dense").out);
+  for (const char* same : {"chain:2 '-(phi - I)' --dense", "chain:2 '-phi + I' --dense",
+                           "chain:2 --dense --gravity 0 0 -1 '-phi + I'"})
+    EXPECT_EQ(json::parse(run(same).out), plain) << same;
 }
 
 }  // namespace

@@ -184,8 +184,15 @@ TEST_F(SimulateCommand, RefusesWrongInputs) {
   refuses({"double_pendulum", "--duration", "-1"}, "--duration");
   refuses({"double_pendulum"}, "--duration");
   refuses(pendulum + Words{"--every", "0.015"}, "whole number of steps");
+  refuses(pendulum + Words{"--every", "0"}, "--every");
+  refuses(pendulum + Words{"--project"}, "--project");
   refuses(pendulum + Words{"--plot", "picture.gif"}, ".svg or .png");
-  refuses(pendulum + Words{"--resume"}, "--resume");
+  refuses(pendulum + Words{"--resume"}, "--out FILE");
+  refuses(pendulum + Words{"--out", path("x.svg"), "--plot", path("x.svg")}, "same file");
+  refuses(pendulum + Words{"--out", path("x.csv"), "--plot", path("no/x.svg")}, "--plot");
+  refuses(pendulum + Words{"--out", path("x.csv"), "--plot", path("x.svg"), "--plot", path("y.svg")},
+          "--plot");
+  EXPECT_FALSE(fs::exists(path("x.csv.part")));  // found before the run
   refuses(pendulum + Words{"--resume", "--out", path("absent.csv")}, "go on from");
   refuses(pendulum + Words{"--out", path("no/such/folder.csv")}, "cannot be written");
   refuses(pendulum + Words{"--limits", "events"}, "rk45");
@@ -216,6 +223,8 @@ TEST_F(SimulateCommand, RefusesWrongInputs) {
 }
 
 TEST_F(SimulateCommand, TorquesForcesAndControllersAct) {
+  const Ran piped = shell(line(pendulum + Words{"--torque", "-"}), "time,tau:joint1,tau:joint2\n0,1,0\n");
+  EXPECT_EQ(piped.code, 0) << piped.err;
   // Gravity compensated: it stays. With a torque over time on top, it moves.
   const std::string initial = write("i.json", R"({"q": [1.2, -0.7]})");
   const std::string still = write("c.json", R"({"controllers": [{"type": "gravity_compensation"}]})");
@@ -372,6 +381,9 @@ TEST_F(SimulateCommand, AFullDiskIsReportedAndLeavesWhatWasThere) {
     refuses(pendulum + Words{"--out", "/dev/full"}, "cannot be written", 1);
     const Ran ran = shell(line(pendulum) + " > /dev/full");
     EXPECT_EQ(ran.code, 1);
+    fs::create_symlink("/dev/full", path("full.svg"));
+    refuses(pendulum + Words{"--out", path("rows.csv"), "--plot", path("full.svg")}, "--plot", 1);
+    EXPECT_TRUE(fs::exists(path("rows.csv")));  // only the picture is missing
   }
   // A limit on file sizes stands for the disk: 64 blocks of 512 or 1024 bytes.
   const std::string out = path("x.csv");
@@ -394,6 +406,11 @@ TEST_F(SimulateCommand, AMotionThatFailsKeepsItsRows) {
   EXPECT_NE(ran.err.find("finite"), std::string::npos) << ran.err;
   EXPECT_FALSE(fs::exists(out));
   EXPECT_GT(read_recording(out + ".part", FileFormat::csv).size(), 1u);
+  // Within a step of rk4 a joint that has nothing to move would be blamed.
+  const Ran within = run({"double_pendulum", "--duration", "100", "--step", "5", "--initial",
+                          write("i.json", R"({"q": [1, 0.5], "v": [3, 0]})")});
+  EXPECT_EQ(within.code, 1);
+  EXPECT_NE(within.err.find("no longer finite at t ="), std::string::npos) << within.err;
 }
 
 }  // namespace

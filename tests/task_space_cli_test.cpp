@@ -83,6 +83,13 @@ TEST_F(OperationalSpaceCommand, SaysWhatIsLost) {
     for (int j = 0; j < 6; ++j)
       for (int k = 0; k < 6; ++k) product[6 * i + j] += left[6 * i + k] * Omega[6 * k + j];
   EXPECT_LT(relative_error(product, Omega), 1e-11);
+  // Of many states the first ten are told, and how many there are.
+  std::string states = text(Vector(7), Vector(7));
+  for (int i = 1; i < 30; ++i) states += ", " + text(Vector(7), Vector(7));
+  const Ran many =
+      run({"eval", arm, "operational_space", "--frame", "flange"}, "{\"states\": [" + states + "]}");
+  EXPECT_EQ(std::count(many.err.begin(), many.err.end(), '\n'), 11);
+  EXPECT_NE(many.err.find("20 more"), std::string::npos) << many.err;
 }
 
 TEST_F(OperationalSpaceCommand, WrongInput) {

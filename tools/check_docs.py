@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Holds the documentation to the code: links lead somewhere, `file:line` references of docs/papers exist, and the README's
+"""Holds the documentation to the code: links and their anchors lead somewhere, `file:line` references of docs/papers exist, and the README's
 C++ is examples/first_steps.cpp, which is built and run."""
 import pathlib
 import re
@@ -8,10 +8,21 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 
+def anchors(text):
+    """What headings are called in links, as GitHub and GitLab make it."""
+    for heading in re.findall(r"^#+ (.*)$", text, re.M):
+        yield re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+
+
 def links(path, text):
-    for target in re.findall(r"\]\(([^)#\s]+)(?:#[^)]*)?\)", text):
-        if "://" not in target and not (path.parent / target).exists():
+    for target, anchor in re.findall(r"\]\(([^)#\s]*)(?:#([^)]*))?\)", text):
+        file = path.parent / target if target else path
+        if "://" in target:
+            continue
+        if not file.exists():
             yield f"{path.relative_to(ROOT)}: link to {target}, which does not exist"
+        elif anchor and anchor not in anchors(file.read_text()):
+            yield f"{path.relative_to(ROOT)}: link to {target}#{anchor}, where no heading is called that"
 
 
 def references(path, text):

@@ -19,11 +19,18 @@ Threads::Threads(int count) {
   const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   if (count <= 0) count = cores;
   patient_ = count <= cores;
-  for (int worker = 1; worker < count; ++worker)
-    threads_.emplace_back([this, worker] { wait_for_work(worker); });
+  try {
+    for (int worker = 1; worker < count; ++worker)
+      threads_.emplace_back([this, worker] { wait_for_work(worker); });
+  } catch (...) {  // the system has no more: those that were made wait for work
+    stop();
+    throw;
+  }
 }
 
-Threads::~Threads() {
+Threads::~Threads() { stop(); }
+
+void Threads::stop() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

@@ -14,6 +14,7 @@ namespace articula {
 class Threads {
  public:
   /// `count` workers in all, the calling thread being one of them; 0: as many as the machine has cores.
+  /// Throws std::system_error if the system has not that many.
   explicit Threads(int count = 0);
   ~Threads();
   Threads(const Threads&) = delete;
@@ -27,6 +28,7 @@ class Threads {
   void run(const std::function<void(int worker)>& work);
 
  private:
+  void stop();
   void wait_for_work(int worker);
   void work_on(int worker);
   template <class F>

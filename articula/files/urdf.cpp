@@ -265,6 +265,8 @@ void Reader::read_robot(const XMLElement& robot) {
     else if (kind != "material")
       ignore("element <" + shown(kind) + "> in <robot>", e->GetLineNum(), "correct or remove it");
   }
+  if (out_.spec.links.empty() && errors_ == 0)
+    error(robot.GetLineNum(), "<robot> has no <link>; add at least one");
 }
 
 void Reader::ignore(const std::string& what, int line, const char* advice, Severity severity) {

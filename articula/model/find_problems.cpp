@@ -319,8 +319,10 @@ void Audit::report_cycle(const std::vector<int>& cycle) {
     names.push_back(spec_.links[std::size_t(cycle[i])].name);
   const JointSpec& joint = spec_.joints[std::size_t(tree_.parent_joint[std::size_t(cycle.front())])];
   error(joint.where,
-        "{} form a cycle of parents (joint '{}' is one of it); a model is a tree: remove one of its joints",
-        (cycle.size() == 1 ? "link " : "links ") + list(names, cycle.size()), joint.name);
+        "{} a cycle of parents (joint '{}' is one of it); a model is a tree: remove one of its joints",
+        cycle.size() == 1 ? fmt::format("link {} forms", list(names, 1))
+                          : fmt::format("links {} form", list(names, cycle.size())),
+        joint.name);
 }
 
 // --- numbers

@@ -134,7 +134,7 @@ TEST(FindProblems, Tree) {
   expect_among(spec, "cycle");
   spec = chain(4);
   spec.joints[0].parent = "l1";
-  expect_among(spec, "link 'l1' form a cycle");
+  expect_among(spec, "link 'l1' forms a cycle");
   spec = chain(1);
   spec.joints[0].parent = "l1";
   spec.links.erase(spec.links.begin());  // nothing but a cycle

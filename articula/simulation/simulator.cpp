@@ -17,6 +17,13 @@ std::string joint_of_velocity(const Model& model, int i) {
   return "?";
 }
 
+bool all_finite(In<double> x) {
+  return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); });
+}
+IntegrationError no_longer_finite(double t) {
+  return IntegrationError(fmt::format("the motion is no longer finite at t = {}: take a shorter step", t));
+}
+
 }  // namespace
 
 /// Joint limits as events. A stop that carries (`resting`) holds its joint still: a_i = 0 by a force along
@@ -237,7 +244,13 @@ Wrenches<double> Simulator::wrenches_at(double t, In<double> at, In<double> rate
 
 void Simulator::acceleration_at(double t, In<double> at, In<double> rate, Out<double> a) {
   forces_at(t, at, rate, forces_);
-  forward_dynamics(forward_, at, rate, forces_, a, wrenches_at(t, at, rate));
+  try {
+    forward_dynamics(forward_, at, rate, forces_, a, wrenches_at(t, at, rate));
+  } catch (const SingularError&) {
+    // A motion that runs away within a step makes the mass matrix infinite: no joint is to blame.
+    if (!all_finite(at)) throw no_longer_finite(std::isfinite(t) ? t : time);
+    throw;
+  }
   if (stops_) stops_->hold(at, a);
 }
 
@@ -282,10 +295,7 @@ void Simulator::advance(double end) {
       double next = end;
       sample(end, next);
       segment(next);
-      for (std::size_t i = 0; i < q.size() + v.size(); ++i)
-        if (!std::isfinite(i < q.size() ? q[i] : v[i - q.size()]))
-          throw IntegrationError(
-              fmt::format("the motion is no longer finite at t = {}: take a shorter step", time));
+      if (!all_finite(q) || !all_finite(v)) throw no_longer_finite(time);
     }
   } catch (...) {
     std::copy(q_before_.begin(), q_before_.end(), q.begin());

@@ -75,6 +75,7 @@ RankReport TaskSpace::rank_report() {
     RankReport::Lost lost{0, solve.lost(static_cast<int>(i)), d, {}};
     times_omega(d, y);
     for (int r = 0; r < rows_; ++r) lost.inverse_inertia += d[r] * y[r];
+    lost.inverse_inertia = std::max(lost.inverse_inertia, 0.0);  // but for rounding it is
     for (const Placed& placed : tasks_) {
       Spatial<double> x{{0, 0, 0}, {0, 0, 0}};
       for (std::size_t r = 0; r < placed.task.rows.size(); ++r) {
