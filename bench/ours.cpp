@@ -96,8 +96,7 @@ void add_kinematics(const Robot& robot, Entries& to, bool matrices) {
       [k = work, frame](int) { return six(k->acceleration(frame)); });
   if (matrices)
     to.fill("jacobian", "", bytes, 6 * robot.model.nv(), [k = work, frame](const PeerState& s, Numbers& out) {
-      k->update(s.q);
-      k->jacobian(frame, out);
+      k->jacobian(frame, s.q, out);
     });
   to.fill("energies", "", bytes, 2, [k = work](const PeerState& s, Numbers& out) {
     k->update(s.q, s.v);

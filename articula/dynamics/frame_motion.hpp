@@ -30,6 +30,22 @@ struct PlacedFrame {
   Vec3<S> r;
 };
 
+/// A body's axes, and the way from the inboard body's origin to its own, world axes.
+template <class S>
+struct PlacedBody {
+  Mat3<S> R;
+  Vec3<S> l;
+};
+
+/// Room for the bodies between the world and one frame, outermost first.
+template <class S>
+struct PathMemory {
+  int* slots;
+  S *sine, *cosine;  // of their angles
+  S* placed;         // R and l, path_numbers a body
+};
+inline constexpr int path_numbers = 12;
+
 template <class S>
 ARTICULA_INLINE Mat3<S> axes_of_body(const KernelMemory<S>& m, int k) {
   return gather<stride<S>, Mat3<S>>(slot(m.x, k, int(body::count)) + stride<S> * body::R);
@@ -78,16 +94,17 @@ ARTICULA_INLINE Spatial<S> frame_acceleration(const KernelMemory<S>& m, const Pl
   return {star_times(f.R, world.w), star_times(f.R, world.v - cross(V.w, v))};
 }
 
-/// put(full velocity, column) for every column of the Jacobian that is not zero.
-template <class S, class Put>
-ARTICULA_INLINE void frame_jacobian(const Tree<Real<S>>& tree, const KernelMemory<S>& m,
-                                    const PlacedFrame<S>& f, Axes axes, Put&& put) {
-  Vec3<S> to_point =
-      f.r;  // from O_k; summed up, not subtracted: a point far from the world's origin loses nothing
+/// put(full velocity, column) for every column of the Jacobian that is not zero. `origin` is O_k of the
+/// frame's body; placed(k) is asked for each body from there inboard.
+template <class S, class Placed, class Put>
+ARTICULA_INLINE void frame_jacobian(const Tree<Real<S>>& tree, const PlacedFrame<S>& f, const Vec3<S>& origin,
+                                    Axes axes, Placed&& placed, Put&& put) {
+  // From O_k to the point; summed up, not subtracted: a point far from the world's origin loses nothing.
+  Vec3<S> to_point = axes == Axes::spatial ? -origin : f.r;
   for (int k = f.slot; k > 0; k = tree.index[k].inboard) {
     const BodyIndex& b = tree.index[k];
-    const Mat3<S> R = axes_of_body(m, k);
-    if (axes == Axes::spatial) to_point = -origin_of_body(m, k);
+    const PlacedBody<S> x = placed(k);
+    const Mat3<S>& R = x.R;
     visit(
         b.kind, [&](auto j) __attribute__((always_inline)) {
           using Kind = decltype(j);
@@ -97,8 +114,21 @@ ARTICULA_INLINE void frame_jacobian(const Tree<Real<S>>& tree, const KernelMemor
             put(b.v + i.value, axes == Axes::local ? in_axes_of(f.R, c) : c);
           });
         });
-    to_point += gather<stride<S>, Vec3<S>>(slot(m.x, k, int(body::count)) + stride<S> * body::l);
+    to_point += x.l;
   }
+}
+/// The same after the kinematics kernel.
+template <class S, class Put>
+ARTICULA_INLINE void frame_jacobian(const Tree<Real<S>>& tree, const KernelMemory<S>& m,
+                                    const PlacedFrame<S>& f, Axes axes, Put&& put) {
+  frame_jacobian<S>(
+      tree, f, origin_of_body(m, f.slot), axes,
+      [&](int k) __attribute__((always_inline)) {
+        return PlacedBody<S>{
+            axes_of_body(m, k),
+            gather<stride<S>, Vec3<S>>(slot(m.x, k, int(body::count)) + stride<S> * body::l)};
+      },
+      put);
 }
 
 }  // namespace articula

@@ -19,7 +19,10 @@ FrameOnBody<S> cast(const FrameOnBody<double>& f) {
 }  // namespace
 
 template <class S>
-Kinematics<S>::Kinematics(const Model& model) : Workspace<S>(model, {.motion = true}) {}
+Kinematics<S>::Kinematics(const Model& model)
+    : Workspace<S>(model, {.motion = true}),
+      path_(this->tree().slots()),
+      full_J_(model.has_mimics() ? 6 * static_cast<std::size_t>(this->tree().nv) : 0) {}
 
 template <class S>
 void Kinematics<S>::update(In<S> q) {
@@ -112,6 +115,32 @@ void Kinematics<S>::jacobian(int frame, Out<S> J, Axes axes) const {
 }
 
 template <class S>
+FramePose<S> Kinematics<S>::pose(int frame, In<S> q) {
+  this->check("pose", "q", q.size(), this->model_.nq());
+  S x[12];
+  kernels<S>().pose_at(this->tree(), this->full_q(q), cast<S>(frame_on_body(this->model_, frame)),
+                       path_.memory(), x);
+  return {{x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]}, {x[9], x[10], x[11]}};
+}
+
+template <class S>
+void Kinematics<S>::jacobian(int frame, In<S> q, Out<S> J, Axes axes) {
+  const std::size_t nv = this->model_.nv();
+  this->check("jacobian", "q", q.size(), this->model_.nq());
+  this->check("jacobian", "J", J.size(), 6 * nv);
+  const bool mimics = this->model_.has_mimics();
+  S* const full_J = mimics ? full_J_.data() : J.data();
+  kernels<S>().jacobian_at(this->tree(), this->full_q(q), cast<S>(frame_on_body(this->model_, frame)), axes,
+                           path_.memory(), full_J);
+  if (!mimics) return;
+  std::fill(J.begin(), J.end(), S(0));
+  const auto map = this->model_.full_velocities();
+  for (std::size_t r = 0; r < 6; ++r)
+    for (std::size_t i = 0; i < map.size(); ++i)
+      J[r * nv + map[i].source] += static_cast<S>(map[i].multiplier) * full_J[r * map.size() + i];
+}
+
+template <class S>
 Totals<S> Kinematics<S>::totals() {
   require(level_ >= 1, "totals");
   Totals<S> t = kernels<S>().totals(this->tree(), this->m_, level_ >= 2);
@@ -122,8 +151,7 @@ Totals<S> Kinematics<S>::totals() {
 
 FramePose<double> pose(const Model& model, In<double> q, std::string_view frame) {
   Kinematics<> work(model);
-  work.update(q);
-  return work.pose(model.frame(frame));
+  return work.pose(model.frame(frame), q);
 }
 Spatial<double> frame_velocity(const Model& model, In<double> q, In<double> v, std::string_view frame) {
   Kinematics<> work(model);
@@ -132,9 +160,8 @@ Spatial<double> frame_velocity(const Model& model, In<double> q, In<double> v, s
 }
 std::vector<double> jacobian(const Model& model, In<double> q, std::string_view frame, Axes axes) {
   Kinematics<> work(model);
-  work.update(q);
   std::vector<double> J(static_cast<std::size_t>(6) * model.nv());
-  work.jacobian(model.frame(frame), J, axes);
+  work.jacobian(model.frame(frame), q, J, axes);
   return J;
 }
 Totals<double> totals(const Model& model, In<double> q, In<double> v) {

@@ -13,6 +13,23 @@ struct FramePose {
   Vec3<S> position;
 };
 
+/// Owns the arrays of PathMemory, for any frame of a model. S may be a pack of states.
+template <class S>
+class PathRoom {
+ public:
+  PathRoom() = default;
+  explicit PathRoom(int slots)
+      : slots_(slots + block), room_(slots_.size()), numbers_((2 + path_numbers) * room_) {}
+  PathMemory<S> memory() {
+    return {slots_.data(), numbers_.data(), numbers_.data() + room_, numbers_.data() + 2 * room_};
+  }
+
+ private:
+  std::vector<int> slots_;
+  std::size_t room_ = 0;
+  AlignedArray<S> numbers_;
+};
+
 /// Memory and results of kinematics: update once at a state, then ask for any frame.
 template <class S = double>
 class Kinematics : public Workspace<S> {
@@ -32,6 +49,12 @@ class Kinematics : public Workspace<S> {
   Spatial<S> acceleration(int frame, Axes axes = Axes::world) const;
   /// 6 x nv, row by row: velocity(frame, axes) = J v.
   void jacobian(int frame, Out<S> J, Axes axes = Axes::world) const;
+
+  /// One frame at q, without an update: only the bodies between the world and the frame are placed, which is
+  /// faster where few frames are asked for. What the last update left stays as it is.
+  FramePose<S> pose(int frame, In<S> q);
+  void jacobian(int frame, In<S> q, Out<S> J, Axes axes = Axes::world);
+
   /// Energies, mass, centre of mass and momentum at the last update. Rotors (armature) count in the kinetic
   /// energy.
   Totals<S> totals();
@@ -42,6 +65,8 @@ class Kinematics : public Workspace<S> {
   void require(bool available, const char* what) const;
   int level_ = 0;
   S rotor_energy_ = 0;
+  PathRoom<S> path_;
+  AlignedArray<S> full_J_;  // only with mimic joints
 };
 
 /// A frame of the model as kernels take it. Throws ArgumentError if there is none of that number.
