@@ -30,21 +30,14 @@ struct PlacedFrame {
   Vec3<S> r;
 };
 
-/// A body's axes, and the way from the inboard body's origin to its own, world axes.
-template <class S>
-struct PlacedBody {
-  Mat3<S> R;
-  Vec3<S> l;
-};
-
 /// Room for the bodies between the world and one frame, outermost first.
 template <class S>
 struct PathMemory {
-  int* slots;
-  S *sine, *cosine;  // of their angles
-  S* placed;         // R and l, path_numbers a body
+  int *count, *slots;  // kept from call to call
+  S *sine, *cosine;    // of their angles
+  S* placed;           // path_numbers a body
 };
-inline constexpr int path_numbers = 12;
+inline constexpr int path_numbers = 16;  // columns x, y and z of R, and l; four numbers each
 
 template <class S>
 ARTICULA_INLINE Mat3<S> axes_of_body(const KernelMemory<S>& m, int k) {
@@ -94,41 +87,48 @@ ARTICULA_INLINE Spatial<S> frame_acceleration(const KernelMemory<S>& m, const Pl
   return {star_times(f.R, world.w), star_times(f.R, world.v - cross(V.w, v))};
 }
 
-/// put(full velocity, column) for every column of the Jacobian that is not zero. `origin` is O_k of the
-/// frame's body; placed(k) is asked for each body from there inboard.
-template <class S, class Placed, class Put>
-ARTICULA_INLINE void frame_jacobian(const Tree<Real<S>>& tree, const PlacedFrame<S>& f, const Vec3<S>& origin,
-                                    Axes axes, Placed&& placed, Put&& put) {
-  // From O_k to the point; summed up, not subtracted: a point far from the world's origin loses nothing.
-  Vec3<S> to_point = axes == Axes::spatial ? -origin : f.r;
-  for (int k = f.slot; k > 0; k = tree.index[k].inboard) {
-    const BodyIndex& b = tree.index[k];
-    const PlacedBody<S> x = placed(k);
-    const Mat3<S>& R = x.R;
-    visit(
-        b.kind, [&](auto j) __attribute__((always_inline)) {
-          using Kind = decltype(j);
-          const HingeMap<Kind, S> H{R, tree.pitch[k]};
-          for_each_index<Kind::nv>([&](auto i) __attribute__((always_inline)) {
-            const Spatial<S> c = star(Phi<S>{to_point}) * spatial(H.template row<i.value>());
-            put(b.v + i.value, axes == Axes::local ? in_axes_of(f.R, c) : c);
-          });
-        });
-    to_point += x.l;
-  }
+/// phi* h, for a row h of H: what it does to a point that is r from O_k.
+template <class S>
+ARTICULA_INLINE Spatial<S> motion_of_point(const Vec3<S>& r, const Turn<S>& row) {
+  return {row.h, cross(row.h, r)};
 }
-/// The same after the kinematics kernel.
+template <class S>
+ARTICULA_INLINE Spatial<S> motion_of_point(const Vec3<S>&, const Slide<S>& row) {
+  return spatial(row);
+}
+template <class S>
+ARTICULA_INLINE Spatial<S> motion_of_point(const Vec3<S>& r, const Screw<S>& row) {
+  return {row.h, row.ph + cross(row.h, r)};
+}
+
+/// put(full velocity, column) for the columns of joint k: H* at a point that is to_point from O_k, in world
+/// axes or in those of `local`.
+template <class S, class Put>
+ARTICULA_INLINE void joint_columns(const Tree<Real<S>>& tree, int k, const Mat3<S>& R,
+                                   const Vec3<S>& to_point, const Mat3<S>* local, Put&& put) {
+  const BodyIndex& b = tree.index[k];
+  visit(
+      b.kind, [&](auto j) __attribute__((always_inline)) {
+        using Kind = decltype(j);
+        const HingeMap<Kind, S> H{R, tree.pitch[k]};
+        for_each_index<Kind::nv>([&](auto i) __attribute__((always_inline)) {
+          const Spatial<S> c = motion_of_point(to_point, H.template row<i.value>());
+          put(b.v + i.value, local ? in_axes_of(*local, c) : c);
+        });
+      });
+}
+
+/// The same for every joint whose columns of the Jacobian are not zero.
 template <class S, class Put>
 ARTICULA_INLINE void frame_jacobian(const Tree<Real<S>>& tree, const KernelMemory<S>& m,
                                     const PlacedFrame<S>& f, Axes axes, Put&& put) {
-  frame_jacobian<S>(
-      tree, f, origin_of_body(m, f.slot), axes,
-      [&](int k) __attribute__((always_inline)) {
-        return PlacedBody<S>{
-            axes_of_body(m, k),
-            gather<stride<S>, Vec3<S>>(slot(m.x, k, int(body::count)) + stride<S> * body::l)};
-      },
-      put);
+  Vec3<S> to_point =
+      f.r;  // from O_k; summed up, not subtracted: a point far from the world's origin loses nothing
+  for (int k = f.slot; k > 0; k = tree.index[k].inboard) {
+    if (axes == Axes::spatial) to_point = -origin_of_body(m, k);
+    joint_columns(tree, k, axes_of_body(m, k), to_point, axes == Axes::local ? &f.R : nullptr, put);
+    to_point += gather<stride<S>, Vec3<S>>(slot(m.x, k, int(body::count)) + stride<S> * body::l);
+  }
 }
 
 }  // namespace articula

@@ -2,6 +2,10 @@
 // momentum.
 #pragma once
 
+#include <algorithm>
+#include <string_view>
+#include <vector>
+
 #include "articula/dynamics/frame_motion.hpp"
 #include "articula/dynamics/workspace.hpp"
 
@@ -13,20 +17,32 @@ struct FramePose {
   Vec3<S> position;
 };
 
+/// How many bodies there are between the world and the frame that has most.
+template <class R>
+int longest_path(const Tree<R>& tree) {
+  std::vector<int> length(tree.slots());
+  int longest = 0;
+  for (int k = 1; k < tree.slots(); ++k)
+    longest = std::max(longest, length[k] = length[tree.index[k].inboard] + 1);
+  return longest;
+}
 /// Owns the arrays of PathMemory, for any frame of a model. S may be a pack of states.
 template <class S>
 class PathRoom {
  public:
   PathRoom() = default;
-  explicit PathRoom(int slots)
-      : slots_(slots + block), room_(slots_.size()), numbers_((2 + path_numbers) * room_) {}
+  explicit PathRoom(int longest)
+      : slots_(1 + longest + block),
+        in_registers_((longest + block - 1) / block * block),
+        numbers_(2 * in_registers_ + path_numbers * static_cast<std::size_t>(longest)) {}
   PathMemory<S> memory() {
-    return {slots_.data(), numbers_.data(), numbers_.data() + room_, numbers_.data() + 2 * room_};
+    S* const x = numbers_.data();
+    return {slots_.data(), slots_.data() + 1, x, x + in_registers_, x + 2 * in_registers_};
   }
 
  private:
   std::vector<int> slots_;
-  std::size_t room_ = 0;
+  std::size_t in_registers_ = 0;
   AlignedArray<S> numbers_;
 };
 
@@ -60,11 +76,13 @@ class Kinematics : public Workspace<S> {
   Totals<S> totals();
 
  private:
+  const FrameOnBody<S>& on_body(int frame) const;
   PlacedFrame<S> place(int frame) const;
   void move(std::span<const S> q, std::span<const S> v, const S* full_a);
   void require(bool available, const char* what) const;
   int level_ = 0;
   S rotor_energy_ = 0;
+  std::vector<FrameOnBody<S>> frames_;
   PathRoom<S> path_;
   AlignedArray<S> full_J_;  // only with mimic joints
 };
