@@ -31,9 +31,10 @@ void Batch<S>::pose(std::span<const int> frames, In<S> q, Out<S> poses) {
     return d.call_one_by_one("pose", {d.q(q)}, {d.other("poses", poses, 12 * frames.size())},
                              [&](int w, const auto* in, const auto* out) {
                                auto& k = d.one(d.workers[w].kinematics);
-                               k.update(in[0]);
+                               const bool one = frames.size() == 1;
+                               if (!one) k.update(in[0]);
                                for (std::size_t i = 0; i < frames.size(); ++i) {
-                                 const FramePose<S> at = k.pose(frames[i]);
+                                 const FramePose<S> at = one ? k.pose(frames[i], in[0]) : k.pose(frames[i]);
                                  std::copy_n(&at.rotation.xx, 9, out[0].data() + 12 * i);
                                  std::copy_n(&at.position.x, 3, out[0].data() + 12 * i + 9);
                                }
