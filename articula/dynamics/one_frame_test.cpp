@@ -43,7 +43,9 @@ void check_frames(const Model& model, std::span<const double> state, double tole
       all.jacobian(frame, expected, axes);
       EXPECT_LT(worst(relative_error(in_double(J), in_double(expected), 1)), tolerance);
       for (std::size_t k = 0; k < J.size(); ++k) {
-        if (expected[k] == 0) EXPECT_NEAR(J[k], 0, tolerance);
+        if (expected[k] == 0) {
+          EXPECT_NEAR(J[k], 0, tolerance);
+        }
       }
     }
   }

@@ -49,7 +49,7 @@ ARTICULA_INLINE void turn_path(const Tree<Real<S>>& tree, const S* q, int count,
 /// A body's axes, and its origin in the world.
 template <class S>
 struct PlacedBody {
-  OneVector<S> x, y, z;
+  OneVector<S> x, y, z;  // columns of R
   OneVector<S> origin;
 };
 /// R a, in world axes.
@@ -149,7 +149,7 @@ void jacobian_at(const Tree<Real<S>>& tree, const S* q, const FrameOnBody<Real<S
   if (axes == Axes::local) local = axes_of(at) * frame.R;
   const long nv = tree.nv;
   for (long i = 0; i < 6 * nv; ++i) J[i] = S(0);
-  // From O_k to the point; summed up, not subtracted: see frame_jacobian.
+  // From O_k to the point; summed up as in frame_jacobian.
   OneVector<S> to_point = axes == Axes::spatial ? -at.origin : at * frame.p;
   const int* slot = path.slots;
   for (const S* x = path.placed; *slot > 0; ++slot, x += path_numbers) {

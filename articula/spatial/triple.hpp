@@ -2,6 +2,8 @@
 // and written as four numbers; the fourth means nothing.
 #pragma once
 
+#include <type_traits>
+
 #include "articula/spatial/slots.hpp"
 #include "articula/spatial/vec3.hpp"
 
@@ -38,21 +40,11 @@ ARTICULA_INLINE Triple<S> cross(const Triple<S>& a, const Triple<S>& b) {
   return rotated(Triple<S>{a.lanes * rotated(b).lanes - rotated(a).lanes * b.lanes});
 }
 
-/// What holds a 3-vector of S: a register of its own, or, for packs, one for each number.
+/// What holds a 3-vector of S: one register where there are such, or, for packs too, one for each number.
 template <class S>
-struct OneVectorOf {
-  using type = Vec3<S>;
-};
-template <>
-struct OneVectorOf<double> {
-  using type = Triple<double>;
-};
-template <>
-struct OneVectorOf<float> {
-  using type = Triple<float>;
-};
+inline constexpr bool fits_one_register = std::is_floating_point_v<S>&& native_bytes >= int(4 * sizeof(S));
 template <class S>
-using OneVector = typename OneVectorOf<S>::type;
+using OneVector = std::conditional_t<fits_one_register<S>, Triple<S>, Vec3<S>>;
 
 template <class S>
 ARTICULA_INLINE void store(const Triple<S>& a, S* four) {
@@ -64,14 +56,14 @@ ARTICULA_INLINE void store(const Vec3<S>& a, S* four) {
 }
 template <class S>
 ARTICULA_INLINE OneVector<S> load_vector(const S* four) {
-  if constexpr (requires(OneVector<S> v) { v.lanes; })
+  if constexpr (fits_one_register<S>)
     return {Pack<S, 4>::load(four)};
   else
     return {four[0], four[1], four[2]};
 }
 template <class S>
 ARTICULA_INLINE OneVector<S> one_vector(const S& x, const S& y, const S& z) {
-  if constexpr (requires(OneVector<S> v) { v.lanes; })
+  if constexpr (fits_one_register<S>)
     return {Pack<S, 4>(typename Pack<S, 4>::Lanes{x, y, z, S(0)})};
   else
     return {x, y, z};
