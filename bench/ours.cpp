@@ -95,10 +95,8 @@ void add_kinematics(const Robot& robot, Entries& to, bool matrices) {
       "kinematics", "kinematics", bytes, [&s, k = work](int i) { k->update(s[i].q, s[i].v, s[i].a); },
       [k = work, frame](int) { return six(k->acceleration(frame)); });
   if (matrices)
-    to.fill("jacobian", "", bytes, 6 * robot.model.nv(), [k = work, frame](const PeerState& s, Numbers& out) {
-      k->update(s.q);
-      k->jacobian(frame, out);
-    });
+    to.fill("jacobian", "", bytes, 6 * robot.model.nv(),
+            [k = work, frame](const PeerState& s, Numbers& out) { k->jacobian(frame, s.q, out); });
   to.fill("energies", "", bytes, 2, [k = work](const PeerState& s, Numbers& out) {
     k->update(s.q, s.v);
     const auto t = k->totals();

@@ -128,10 +128,12 @@ void check(const Case& c) {
   EXPECT_EQ(allocations_in([&] { motion.update(q, v); }), 0);
   EXPECT_EQ(allocations_in([&] { motion.update(q, v, a); }), 0);
   EXPECT_EQ(allocations_in([&] { (void)motion.pose(tool); }), 0);
+  EXPECT_EQ(allocations_in([&] { (void)motion.pose(tool, q); }), 0);
   for (const Axes axes : {Axes::world, Axes::local, Axes::spatial}) {
     EXPECT_EQ(allocations_in([&] { (void)motion.velocity(tool, axes); }), 0);
     EXPECT_EQ(allocations_in([&] { (void)motion.acceleration(tool, axes); }), 0);
     EXPECT_EQ(allocations_in([&] { motion.jacobian(tool, J, axes); }), 0);
+    EXPECT_EQ(allocations_in([&] { motion.jacobian(tool, q, J, axes); }), 0);
   }
   EXPECT_EQ(allocations_in([&] { (void)motion.totals(); }), 0);
   EXPECT_EQ(allocations_in([&] { (void)model.frame("tool"); }), 0);

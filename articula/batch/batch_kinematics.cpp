@@ -31,13 +31,21 @@ void Batch<S>::pose(std::span<const int> frames, In<S> q, Out<S> poses) {
     return d.call_one_by_one("pose", {d.q(q)}, {d.other("poses", poses, 12 * frames.size())},
                              [&](int w, const auto* in, const auto* out) {
                                auto& k = d.one(d.workers[w].kinematics);
-                               k.update(in[0]);
+                               const bool one = frames.size() == 1;
+                               if (!one) k.update(in[0]);
                                for (std::size_t i = 0; i < frames.size(); ++i) {
-                                 const FramePose<S> at = k.pose(frames[i]);
+                                 const FramePose<S> at = one ? k.pose(frames[i], in[0]) : k.pose(frames[i]);
                                  std::copy_n(&at.rotation.xx, 9, out[0].data() + 12 * i);
                                  std::copy_n(&at.position.x, 3, out[0].data() + 12 * i + 9);
                                }
                              });
+  if (frames.size() == 1) {
+    const FrameOnBody<S> at = place_of<S>(d.model, frames[0]);
+    return d.call("pose", {d.q(q)}, {d.other("poses", poses, 12)},
+                  [&](auto& w, const S* const* in, S* const* out) {
+                    motion_kernels<S>().pose_at(d.base(), in[0], at, w.path, out[0]);
+                  });
+  }
   d.call("pose", {d.q(q)}, {d.other("poses", poses, 12 * frames.size())},
          [&](auto& w, const S* const* in, S* const* out) {
            batch_kernels<S>().kinematics(d.base(), in[0], nullptr, nullptr, w.m);
@@ -114,13 +122,11 @@ void Batch<S>::jacobian(int frame, In<S> q, Out<S> matrix, Axes axes) {
                              {d.other("jacobian", matrix, 6 * static_cast<std::size_t>(d.model.nv()))},
                              [&](int w, const auto* in, const auto* out) {
                                auto& k = d.one(d.workers[w].kinematics);
-                               k.update(in[0]);
-                               k.jacobian(frame, out[0], axes);
+                               k.jacobian(frame, in[0], out[0], axes);
                              });
   d.call("jacobian", {d.q(q)}, {d.columns_of("jacobian", matrix)},
          [&](auto& w, const S* const* in, S* const* out) {
-           batch_kernels<S>().kinematics(d.base(), in[0], nullptr, nullptr, w.m);
-           motion_kernels<S>().jacobian(d.base(), w.m, at, axes, out[0]);
+           motion_kernels<S>().jacobian_at(d.base(), in[0], at, axes, w.path, out[0]);
          });
 }
 

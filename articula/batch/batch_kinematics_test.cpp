@@ -184,7 +184,7 @@ TEST(BatchKinematics, AllFramesAtOnce) {
     batch.pose(frame, states.q, one);
     for (std::size_t i = 0; i < states.count; ++i)
       for (std::size_t c = 0; c < 12; ++c)
-        EXPECT_EQ(all[(i * frames.size() + frame) * 12 + c], one[i * 12 + c]);
+        EXPECT_NEAR(all[(i * frames.size() + frame) * 12 + c], one[i * 12 + c], 1e-14);
   }
 }
 

@@ -72,6 +72,8 @@ struct Worker {
   using Lanes = Pack<S, most_lanes>;
   AlignedArray<Lanes> memory, linearization;
   KernelMemory<S> m;
+  PathRoom<Lanes> path_room;
+  PathMemory<S> path;
   LinearizationMemory<S> lin;
   AlignedArray<Lanes> in[most_inputs], full[most_inputs], out[most_outputs], full_out[most_outputs],
       scratch[2], coriolis;
@@ -128,6 +130,11 @@ KernelMemory<S> flat(const KernelMemory<Pack<S, most_lanes>>& m) {
   return {f(m.x),     f(m.side), f(m.K), f(m.D), f(m.inv_D), f(m.nu),   f(m.lambda),
           f(m.roots), f(m.Hs),   f(m.X), f(m.p), f(m.V),     f(m.alpha)};
 }
+template <class S>
+PathMemory<S> flat(const PathMemory<Pack<S, most_lanes>>& path) {
+  const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
+  return {path.count, path.slots, f(path.sine), f(path.cosine), f(path.placed)};
+}
 
 }  // namespace batching
 
@@ -162,6 +169,7 @@ struct Batch<S>::Data {
                                    ? (nv * nv + most_lanes - 1) / most_lanes
                                    : 0;
     const std::size_t matrix = std::max<std::size_t>(square, 12 + 6 * nv);
+    const int longest = longest_path(tree);
     for (Worker& w : workers) {
       w.tree = tree;
       KernelMemory<Pack<S, most_lanes>> m;
@@ -174,6 +182,8 @@ struct Batch<S>::Data {
                                 .motion = true},
                                m);
       w.m = batching::flat<S>(m);
+      w.path_room = PathRoom<Pack<S, most_lanes>>(longest);
+      w.path = batching::flat<S>(w.path_room.memory());
       for (auto& x : w.in) x = AlignedArray<Pack<S, most_lanes>>(vector);
       for (int i = 0; i < batching::usual_outputs; ++i) w.out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
       for (auto& x : w.scratch) x = AlignedArray<Pack<S, most_lanes>>(nv);

@@ -6,6 +6,7 @@
 #include "articula/dynamics/coriolis_text.hpp"
 #include "articula/dynamics/kinematics_text.hpp"
 #include "articula/dynamics/mass_matrix_text.hpp"
+#include "articula/dynamics/path_text.hpp"
 
 namespace articula::ARTICULA_ISA {
 
@@ -13,6 +14,17 @@ template <class T>
 struct Motion {
   using P = Lanes<T>;
 
+  static PathMemory<P> packs_of(const PathMemory<T>& path) {
+    return {path.count, path.slots, packs(path.sine), packs(path.cosine), packs(path.placed)};
+  }
+  static void pose_at_q(const Tree<T>& tree, const T* q, const FrameOnBody<T>& frame,
+                        const PathMemory<T>& path, T* out) {
+    pose_at<P>(tree, packs(q), frame, packs_of(path), packs(out));
+  }
+  static void jacobian_at_q(const Tree<T>& tree, const T* q, const FrameOnBody<T>& frame, Axes axes,
+                            const PathMemory<T>& path, T* J) {
+    jacobian_at<P>(tree, packs(q), frame, axes, packs_of(path), packs(J));
+  }
   static void pose(const KernelMemory<T>& m, const FrameOnBody<T>& frame, T* out) {
     const auto f = place_frame<P>(packs(m), frame);
     scatter<1>(f.R, packs(out));
@@ -24,20 +36,6 @@ struct Motion {
   static void acceleration(const KernelMemory<T>& m, const FrameOnBody<T>& frame, Axes axes, T* out) {
     scatter<1>(frame_acceleration<P>(packs(m), place_frame<P>(packs(m), frame), axes), packs(out));
   }
-  /// Puts columns into a matrix of six rows.
-  struct Columns {
-    P* to;
-    long nv;
-    ARTICULA_INLINE void operator()(int i, const Spatial<P>& column) const {
-      each_number(
-          column, [&](const P& x, int r) __attribute__((always_inline)) { to[r * nv + i] = x; });
-    }
-  };
-  static void jacobian(const Tree<T>& tree, const KernelMemory<T>& m, const FrameOnBody<T>& frame, Axes axes,
-                       T* J) {
-    for (long i = 0; i < 6L * tree.nv; ++i) packs(J)[i] = P(T(0));
-    frame_jacobian<P>(tree, packs(m), place_frame<P>(packs(m), frame), axes, Columns{packs(J), tree.nv});
-  }
   static void sums(const Tree<T>& tree, const KernelMemory<T>& m, bool moving, T* center, T* momentum) {
     const Totals<P> t = totals<P>(tree, packs(m), moving);
     scatter<1>(t.center_of_mass, packs(center));
@@ -45,7 +43,7 @@ struct Motion {
   }
   static void map(const Tree<T>& tree, const T* q, const KernelMemory<T>& m, T* out) {
     composite_inertias<P>(tree, packs(q), packs(m));
-    centroidal_columns<P>(tree, packs(m), Columns{packs(out), tree.nv});
+    centroidal_columns<P>(tree, packs(m), SixRows<P>{packs(out), tree.nv});
   }
   static void coriolis(const Tree<T>& tree, const T* q, const T* v, const KernelMemory<T>& m, T* room, T* C) {
     const long slots = tree.slots();
@@ -58,9 +56,9 @@ struct Motion {
 };
 
 template <class T>
-constexpr MotionTable<T> motion_table{Motion<T>::pose,     Motion<T>::velocity, Motion<T>::acceleration,
-                                      Motion<T>::jacobian, Motion<T>::sums,     Motion<T>::map,
-                                      Motion<T>::coriolis};
+constexpr MotionTable<T> motion_table{Motion<T>::pose_at_q, Motion<T>::jacobian_at_q, Motion<T>::pose,
+                                      Motion<T>::velocity,  Motion<T>::acceleration,  Motion<T>::sums,
+                                      Motion<T>::map,       Motion<T>::coriolis};
 
 const MotionTable<double>& motion_in_double() { return motion_table<double>; }
 const MotionTable<float>& motion_in_float() { return motion_table<float>; }

@@ -11,11 +11,14 @@ struct MotionTable {
   using M = KernelMemory<T>;
   using Model = Tree<T>;
   using F = FrameOnBody<T>;
+  // one frame
+  void (*pose_at)(const Model&, const T* q, const F&, const PathMemory<T>&, T* pose);  // as `pose`
+  void (*jacobian_at)(const Model&, const T* q, const F&, Axes, const PathMemory<T>&,
+                      T* J);  // 6 x nv, full coordinates
   // after BatchTable::kinematics
   void (*pose)(const M&, const F&, T* pose);  // rotation row by row, then position: 12
   void (*velocity)(const M&, const F&, Axes, T* out);
   void (*acceleration)(const M&, const F&, Axes, T* out);
-  void (*jacobian)(const Model&, const M&, const F&, Axes, T* J);  // 6 x nv, full coordinates
   /// Centre of mass (3) and momentum about it (6).
   void (*totals)(const Model&, const M&, bool moving, T* center, T* momentum);
   /// 6 x nv, full coordinates.

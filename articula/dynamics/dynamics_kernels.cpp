@@ -5,6 +5,7 @@
 #include "articula/dynamics/kinematics_text.hpp"
 #include "articula/dynamics/mass_factor_text.hpp"
 #include "articula/dynamics/mass_matrix_text.hpp"
+#include "articula/dynamics/path_text.hpp"
 
 #define ARTICULA_STRING_OF(x) #x
 #define ARTICULA_STRING(x) ARTICULA_STRING_OF(x)
@@ -21,7 +22,9 @@ constexpr KernelTable<S> table{ARTICULA_STRING(ARTICULA_ISA),
                                solve_mass_matrix<S>,
                                invert_mass_matrix<S>,
                                kinematics<S>,
-                               totals<S>};
+                               totals<S>,
+                               pose_at<S>,
+                               jacobian_at<S>};
 
 const KernelTable<double>& table_double() { return table<double>; }
 const KernelTable<float>& table_float() { return table<float>; }

@@ -30,6 +30,15 @@ struct PlacedFrame {
   Vec3<S> r;
 };
 
+/// Room for the bodies between the world and one frame, outermost first.
+template <class S>
+struct PathMemory {
+  int *count, *slots;  // kept from call to call
+  S *sine, *cosine;    // of their angles
+  S* placed;           // path_numbers a body
+};
+inline constexpr int path_numbers = 16;  // columns x, y and z of R, and l; four numbers each
+
 template <class S>
 ARTICULA_INLINE Mat3<S> axes_of_body(const KernelMemory<S>& m, int k) {
   return gather<stride<S>, Mat3<S>>(slot(m.x, k, int(body::count)) + stride<S> * body::R);
@@ -78,25 +87,46 @@ ARTICULA_INLINE Spatial<S> frame_acceleration(const KernelMemory<S>& m, const Pl
   return {star_times(f.R, world.w), star_times(f.R, world.v - cross(V.w, v))};
 }
 
-/// put(full velocity, column) for every column of the Jacobian that is not zero.
+/// phi* h, for a row h of H: what it does to a point that is r from O_k.
+template <class S>
+ARTICULA_INLINE Spatial<S> motion_of_point(const Vec3<S>& r, const Turn<S>& row) {
+  return {row.h, cross(row.h, r)};
+}
+template <class S>
+ARTICULA_INLINE Spatial<S> motion_of_point(const Vec3<S>&, const Slide<S>& row) {
+  return spatial(row);
+}
+template <class S>
+ARTICULA_INLINE Spatial<S> motion_of_point(const Vec3<S>& r, const Screw<S>& row) {
+  return {row.h, row.ph + cross(row.h, r)};
+}
+
+/// put(full velocity, column) for the columns of joint k: H* at a point that is to_point from O_k, in world
+/// axes or in those of `local`.
+template <class S, class Put>
+ARTICULA_INLINE void joint_columns(const Tree<Real<S>>& tree, int k, const Mat3<S>& R,
+                                   const Vec3<S>& to_point, const Mat3<S>* local, Put&& put) {
+  const BodyIndex& b = tree.index[k];
+  visit(
+      b.kind, [&](auto j) __attribute__((always_inline)) {
+        using Kind = decltype(j);
+        const HingeMap<Kind, S> H{R, tree.pitch[k]};
+        for_each_index<Kind::nv>([&](auto i) __attribute__((always_inline)) {
+          const Spatial<S> c = motion_of_point(to_point, H.template row<i.value>());
+          put(b.v + i.value, local ? in_axes_of(*local, c) : c);
+        });
+      });
+}
+
+/// The same for every joint whose columns of the Jacobian are not zero.
 template <class S, class Put>
 ARTICULA_INLINE void frame_jacobian(const Tree<Real<S>>& tree, const KernelMemory<S>& m,
                                     const PlacedFrame<S>& f, Axes axes, Put&& put) {
   Vec3<S> to_point =
       f.r;  // from O_k; summed up, not subtracted: a point far from the world's origin loses nothing
   for (int k = f.slot; k > 0; k = tree.index[k].inboard) {
-    const BodyIndex& b = tree.index[k];
-    const Mat3<S> R = axes_of_body(m, k);
     if (axes == Axes::spatial) to_point = -origin_of_body(m, k);
-    visit(
-        b.kind, [&](auto j) __attribute__((always_inline)) {
-          using Kind = decltype(j);
-          const HingeMap<Kind, S> H{R, tree.pitch[k]};
-          for_each_index<Kind::nv>([&](auto i) __attribute__((always_inline)) {
-            const Spatial<S> c = star(Phi<S>{to_point}) * spatial(H.template row<i.value>());
-            put(b.v + i.value, axes == Axes::local ? in_axes_of(f.R, c) : c);
-          });
-        });
+    joint_columns(tree, k, axes_of_body(m, k), to_point, axes == Axes::local ? &f.R : nullptr, put);
     to_point += gather<stride<S>, Vec3<S>>(slot(m.x, k, int(body::count)) + stride<S> * body::l);
   }
 }

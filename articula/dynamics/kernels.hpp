@@ -1,7 +1,7 @@
 // The table of compiled kernels: one for each instruction set and scalar, chosen once at run time.
 #pragma once
 
-#include "articula/dynamics/memory.hpp"
+#include "articula/dynamics/frame_motion.hpp"
 
 namespace articula {
 
@@ -19,6 +19,8 @@ struct KernelTable {
   void (*invert)(const Tree<S>&, const KernelMemory<S>&, S* inverse);
   void (*kinematics)(const Tree<S>&, const S* q, const S* v, const S* a, const KernelMemory<S>&);
   Totals<S> (*totals)(const Tree<S>&, const KernelMemory<S>&, bool moving);
+  void (*pose_at)(const Tree<S>&, const S* q, const FrameOnBody<S>&, const PathMemory<S>&, S* pose);
+  void (*jacobian_at)(const Tree<S>&, const S* q, const FrameOnBody<S>&, Axes, const PathMemory<S>&, S* J);
 };
 
 /// The table in use: the best instruction set of this machine, or what ARTICULA_ISA in the environment (v2,

@@ -19,7 +19,14 @@ FrameOnBody<S> cast(const FrameOnBody<double>& f) {
 }  // namespace
 
 template <class S>
-Kinematics<S>::Kinematics(const Model& model) : Workspace<S>(model, {.motion = true}) {}
+Kinematics<S>::Kinematics(const Model& model)
+    : Workspace<S>(model, {.motion = true}),
+      path_(longest_path(this->tree())),
+      full_J_(model.has_mimics() ? 6 * static_cast<std::size_t>(this->tree().nv) : 0) {
+  frames_.reserve(model.frames().size());
+  for (std::size_t i = 0; i < model.frames().size(); ++i)
+    frames_.push_back(cast<S>(frame_on_body(model, static_cast<int>(i))));
+}
 
 template <class S>
 void Kinematics<S>::update(In<S> q) {
@@ -55,10 +62,16 @@ void Kinematics<S>::require(bool available, const char* what) const {
         fmt::format("kinematics: {} asked for, but update() was not called with what it needs", what));
 }
 
+namespace {
+void check_frame(const Model& model, int frame, std::size_t count) {
+  if (frame >= 0 && static_cast<std::size_t>(frame) < count) return;
+  throw ArgumentError(
+      fmt::format("kinematics: frame {} does not exist, model '{}' has {}", frame, model.name(), count));
+}
+}  // namespace
+
 FrameOnBody<double> frame_on_body(const Model& model, int frame) {
-  if (frame < 0 || frame >= static_cast<int>(model.frames().size()))
-    throw ArgumentError(fmt::format("kinematics: frame {} does not exist, model '{}' has {}", frame,
-                                    model.name(), model.frames().size()));
+  check_frame(model, frame, model.frames().size());
   const Frame& f = model.frames()[frame];
   if (f.body < 0) return {0, f.placement.R, f.placement.p};
   const Mat3<double>& link = model.bodies()[f.body].link_axes;
@@ -66,9 +79,14 @@ FrameOnBody<double> frame_on_body(const Model& model, int frame) {
 }
 
 template <class S>
+const FrameOnBody<S>& Kinematics<S>::on_body(int frame) const {
+  check_frame(this->model_, frame, frames_.size());
+  return frames_[frame];
+}
+template <class S>
 PlacedFrame<S> Kinematics<S>::place(int frame) const {
   require(level_ >= 1, "a pose");
-  return place_frame(this->m_, cast<S>(frame_on_body(this->model_, frame)));
+  return place_frame(this->m_, on_body(frame));
 }
 
 template <class S>
@@ -112,6 +130,32 @@ void Kinematics<S>::jacobian(int frame, Out<S> J, Axes axes) const {
 }
 
 template <class S>
+FramePose<S> Kinematics<S>::pose(int frame, In<S> q) {
+  this->check("pose", "q", q.size(), this->model_.nq());
+  const FrameOnBody<S>& at = on_body(frame);
+  S x[12];
+  kernels<S>().pose_at(this->tree(), this->full_q(q), at, path_.memory(), x);
+  return {{x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]}, {x[9], x[10], x[11]}};
+}
+
+template <class S>
+void Kinematics<S>::jacobian(int frame, In<S> q, Out<S> J, Axes axes) {
+  const std::size_t nv = this->model_.nv();
+  this->check("jacobian", "q", q.size(), this->model_.nq());
+  this->check("jacobian", "J", J.size(), 6 * nv);
+  const FrameOnBody<S>& at = on_body(frame);
+  const bool mimics = full_J_.size() > 0;
+  S* const full_J = mimics ? full_J_.data() : J.data();
+  kernels<S>().jacobian_at(this->tree(), this->full_q(q), at, axes, path_.memory(), full_J);
+  if (!mimics) return;
+  std::fill(J.begin(), J.end(), S(0));
+  const auto map = this->model_.full_velocities();
+  for (std::size_t r = 0; r < 6; ++r)
+    for (std::size_t i = 0; i < map.size(); ++i)
+      J[r * nv + map[i].source] += static_cast<S>(map[i].multiplier) * full_J[r * map.size() + i];
+}
+
+template <class S>
 Totals<S> Kinematics<S>::totals() {
   require(level_ >= 1, "totals");
   Totals<S> t = kernels<S>().totals(this->tree(), this->m_, level_ >= 2);
@@ -122,8 +166,7 @@ Totals<S> Kinematics<S>::totals() {
 
 FramePose<double> pose(const Model& model, In<double> q, std::string_view frame) {
   Kinematics<> work(model);
-  work.update(q);
-  return work.pose(model.frame(frame));
+  return work.pose(model.frame(frame), q);
 }
 Spatial<double> frame_velocity(const Model& model, In<double> q, In<double> v, std::string_view frame) {
   Kinematics<> work(model);
@@ -132,9 +175,8 @@ Spatial<double> frame_velocity(const Model& model, In<double> q, In<double> v, s
 }
 std::vector<double> jacobian(const Model& model, In<double> q, std::string_view frame, Axes axes) {
   Kinematics<> work(model);
-  work.update(q);
   std::vector<double> J(static_cast<std::size_t>(6) * model.nv());
-  work.jacobian(model.frame(frame), J, axes);
+  work.jacobian(model.frame(frame), q, J, axes);
   return J;
 }
 Totals<double> totals(const Model& model, In<double> q, In<double> v) {

@@ -49,6 +49,10 @@ void check_frames(const Case& c, double tolerance, Worst& worst) {
       work.jacobian(static_cast<int>(f), J, axes);
       EXPECT_LT(worst(relative_error(std::vector<double>(J.begin(), J.end()), numbers(expected.jacobian), 1)),
                 tolerance);
+      std::fill(J.begin(), J.end(), S(NAN));
+      work.jacobian(static_cast<int>(f), q, J, axes);
+      EXPECT_LT(worst(relative_error(std::vector<double>(J.begin(), J.end()), numbers(expected.jacobian), 1)),
+                tolerance);
     }
   }
 }

@@ -55,16 +55,24 @@ ARTICULA_INLINE Mat3<S> acceleration_gradient(const Vec3<S>& w, const Vec3<S>& a
 // --- joints
 // ----------------------------------------------------------------------------------------------------------
 
-/// E Rz of the bodies of a wide step, from the sine and cosine of their angles; twist: E = Rx for all of
-/// them.
+/// E Rz, from the sine and cosine of the angle; `twisted`: where E = Rx, from those of its own angle.
+template <class E, class W>
+ARTICULA_INLINE Mat3<W> twisted(const E& sine, const E& cosine, const SinCos<W>& turn) {
+  return {turn.cos, -turn.sin,       W(E(0)),         cosine * turn.sin, cosine * turn.cos,
+          W(-sine), sine * turn.sin, sine * turn.cos, W(cosine)};
+}
+/// Of one body.
+template <class S, class R>
+ARTICULA_INLINE Mat3<S> axes_of_joint(const R* c, bool twist, const SinCos<S>& turn) {
+  if (!twist) return turned_about_z(gather<block, Mat3<R>>(c + block * constant::E), turn);
+  return twisted(c[block * (constant::E + 7)], c[block * (constant::E + 8)], turn);
+}
+/// Of the bodies of a wide step; twist: for all of them.
 template <class S, class R>
 ARTICULA_INLINE Mat3<Wide<S>> joint_axes(const R* c, bool twist, const SinCos<Wide<S>>& turn) {
-  using W = Wide<S>;
   if (!twist) return turned_about_z(constants_wide<S, Mat3>(c + block * constant::E), turn);
-  const auto sine = constants_wide<S, One>(c + block * (constant::E + 7)),
-             cosine = constants_wide<S, One>(c + block * (constant::E + 8));
-  return {turn.cos, -turn.sin,       W(R(0)),         cosine * turn.sin, cosine * turn.cos,
-          W(-sine), sine * turn.sin, sine * turn.cos, W(cosine)};
+  return twisted(constants_wide<S, One>(c + block * (constant::E + 7)),
+                 constants_wide<S, One>(c + block * (constant::E + 8)), turn);
 }
 template <class S, class R>
 ARTICULA_INLINE Vec3<Wide<S>> joint_origin(const R* c) {
