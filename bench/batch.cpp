@@ -1,6 +1,10 @@
 // Many states at once, beside one state at a time by ourselves and by peers.
 #include "articula/batch/batch.hpp"
 
+#include <sys/mman.h>
+
+#include <cstdlib>
+#include <new>
 #include <set>
 
 #include "bench/page.hpp"
@@ -39,12 +43,29 @@ struct Algorithm {
   std::function<void()> run;
 };
 
+/// Large arrays on huge pages where the system has them, as NumPy's are.
+template <class T>
+struct HugePages {
+  using value_type = T;
+  static constexpr std::size_t page = std::size_t(1) << 21;
+  T* allocate(std::size_t n) {
+    const std::size_t bytes = (n * sizeof(T) + page - 1) / page * page;
+    void* const p = std::aligned_alloc(page, bytes);
+    if (!p) throw std::bad_alloc();
+    madvise(p, bytes, MADV_HUGEPAGE);
+    return static_cast<T*>(p);
+  }
+  void deallocate(T* p, std::size_t) { std::free(p); }
+  bool operator==(const HugePages&) const = default;
+};
+
 struct Results {
-  std::vector<double> x, A, B, C;
+  using Array = std::vector<double, HugePages<double>>;
+  Array x, A, B, C;
   explicit Results(std::size_t count, std::size_t nv)
       : x(count * nv), A(count * nv * nv), B(A.size()), C(A.size()) {}
   /// Those that an algorithm fills with matrices.
-  std::vector<std::vector<double>*> matrices(const std::string& algorithm) {
+  std::vector<Array*> matrices(const std::string& algorithm) {
     if (algorithm.starts_with("linearized")) return {&A, &B, &C};
     if (algorithm.ends_with("mass_matrix")) return {&A};
     return {};
@@ -97,7 +118,7 @@ void batch_section(const Options& options, const Peers& peers, Page& page) {
   std::string intro = fmt::format(
       "{} states, in rows; nanoseconds a state on one thread, and on two. \"one state\" is the loop over "
       "single calls of "
-      "the tables above",
+      "the tables above; results are on huge pages where the system gives them to who asks, as NumPy does",
       count);
   std::vector<std::string> loops;  // of which peers' loops there are times
   for (const auto& peer : peers)
@@ -110,7 +131,8 @@ void batch_section(const Options& options, const Peers& peers, Page& page) {
     intro += fmt::format("; in brackets, times the throughput of {}'s loop", name);
   if (!loops.empty())
     intro +=
-        ", which drops what it computes; where that is matrices, also of a loop that keeps them, as the batch "
+        ", which drops what it computes; where that is matrices, also of a loop that keeps them, as the "
+        "batch "
         "does: each call's are copied to their place";
   intro +=
       ". Two threads are timed by the wall clock, call by call and by turns with one thread, and that ratio "

@@ -45,6 +45,7 @@ Prints Markdown.
   --performance FILE  the whole page, with the machine, the command and bench/performance_notes.md; pictures beside it
   --effort X          times the usual time for each measurement
   --quick             a few calls each: shows that all of it works
+  --help
 )";
 
 struct Arguments {
@@ -75,7 +76,10 @@ Arguments parse(int argc, char** argv) {
           " " + (given.starts_with("docs") || given.find('/') == std::string::npos ? given : bare(given));
       return given;
     };
-    if (word == "--peer")
+    if (word == "--help") {
+      fmt::print("{}", usage);
+      std::exit(0);
+    } else if (word == "--peer")
       a.plugins.push_back(value());
     else if (word == "--no-peers")
       a.peers = false;

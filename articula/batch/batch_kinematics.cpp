@@ -1,6 +1,7 @@
 // Kinematics, sums over bodies, and the Coriolis matrix of many states.
 #include "articula/batch/data.hpp"
 #include "articula/batch/motion_kernels.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
@@ -12,7 +13,7 @@ FrameOnBody<S> place_of(const Model& model, int frame) {
   const FrameOnBody<double> f = frame_on_body(model, frame);
   FrameOnBody<S> out{f.slot, {}, {}};
   const double* const R = &f.R.xx;
-  for (int i = 0; i < 9; ++i) (&out.R.xx)[i] = static_cast<S>(R[i]);
+  for (int i = 0; i < 9; ++i) numbers_of(out.R)[i] = static_cast<S>(R[i]);
   out.p = {static_cast<S>(f.p.x), static_cast<S>(f.p.y), static_cast<S>(f.p.z)};
   return out;
 }

@@ -406,16 +406,15 @@ struct Batch<S>::Data {
     report(function);
   }
 
-  /// Where the tile behind this one has its results; behind the last, where that has its own.
+  /// Where a tile has its first results: their lines are fetched while they are made.
   void look_ahead(Worker& w, std::initializer_list<Output> outputs, std::size_t count,
                   std::size_t first) const {
-    const std::size_t lanes = table->lanes, next = first + 2 * lanes <= count ? first + lanes : first;
     const bool rows = options.layout == Layout::rows;
-    w.ahead.step = (rows ? lanes : count) * sizeof(S);
+    w.ahead.step = (rows ? table->lanes : count) * sizeof(S);
     const std::size_t some = std::min<std::size_t>(outputs.size(), std::size(w.ahead.at));
     for (std::size_t i = 0; i < some; ++i) {
       const Output& output = outputs.begin()[i];
-      w.ahead.at[i] = reinterpret_cast<std::uintptr_t>(output.x.data() + next * (rows ? output.n : 1));
+      w.ahead.at[i] = reinterpret_cast<std::uintptr_t>(output.x.data() + first * (rows ? output.n : 1));
     }
   }
 

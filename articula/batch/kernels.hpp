@@ -12,8 +12,8 @@ namespace articula {
 /// The most lanes of any instruction set: arrays are made for so many.
 inline constexpr int most_lanes = 8;
 
-/// Where results will be written next, for three arrays: a line of each every `step` bytes. While a tile of
-/// states is worked on, those of the next are brought into the cache.
+/// Where results will be written, for three arrays: a line of each every `step` bytes, to be fetched while
+/// they are made.
 struct Ahead {
   std::uintptr_t at[3] = {};
   std::uintptr_t step = 0;

@@ -6,6 +6,7 @@
 
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/dynamics/named_kernels.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
@@ -254,7 +255,7 @@ void MassFactor<S>::frame_inertia_inverse(std::span<const int> frames, Out<S> ma
     const Phi<S> phi{R * vec(this->model_.bodies()[frame.body].link_axes * frame.placement.p)};
     for (int c = 0; c < 6; ++c) {
       Spatial<S> unit{{0, 0, 0}, {0, 0, 0}};
-      (c < 3 ? (&unit.w.x)[c] : (&unit.v.x)[c - 3]) = 1;
+      numbers_of(unit)[c] = 1;
       X[f][c] = phi * unit;
     }
   }

@@ -9,6 +9,7 @@
 #pragma once
 
 #include "articula/dynamics/mass_factor_text.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula::ARTICULA_ISA {
 
@@ -44,7 +45,7 @@ void gains(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const S* P, S* G
           });
           for (int c = 0; c < 6; ++c) {
             S row[J::nv];
-            for (int i = 0; i < J::nv; ++i) row[i] = (&U[i].w.x)[c];
+            for (int i = 0; i < J::nv; ++i) row[i] = numbers_of(U[i])[c];
             solve_D<J>(m.inv_D + 6 * b.v, row);
             for (int i = 0; i < J::nv; ++i) G[6 * (b.v + i) + c] = row[i];
           }

@@ -106,13 +106,13 @@ struct Rates {
   Spatial<S> Sd, Pdd;
   Vec3<S> Pd;  // twice the angular part
 };
-template <class S, class H>
+template <bool one_freedom, class S, class H>
 ARTICULA_INLINE Rates<S> rates(const H& h, const Spatial<S>& V, const Spatial<S>& V_sum,
                                const Spatial<S>& alpha) {
   const Spatial<S> Pd = cross_motion(V, h);
   const Spatial<S> Pdd = cross_motion(alpha, h) + cross_motion(V, Pd);
-  if constexpr (std::is_same_v<H, Turn<S>>)
-    return {Pd + Pd, Pdd, twice(Pd.w)};  // one freedom: V_sum = 2 V + h v
+  if constexpr (one_freedom)
+    return {Pd + Pd, Pdd, twice(Pd.w)};  // V_sum = 2 V + h v
   else
     return {cross_motion(V_sum, h), Pdd, twice(Pd.w)};
 }
@@ -163,14 +163,19 @@ __attribute__((noinline)) void direct_outward(const Tree<Real<S>>& tree, const S
             write(g + s * gathered::V, in.V);
             write(g + s * gathered::V_sum, V_sum);
             write(g + s * gathered::alpha, in.alpha);
+          } else if (falls_freely<turning>(tree, b)) {  // all that is asked for
+            if constexpr (J::kind == HingeKind::free && i.value < 3) {
+              write(d + direct::H, h.h);
+              write(d + direct::Sd, cross_motion(V_sum, h));
+            }
           } else if constexpr (turns_only<J>) {
-            const Rates<S> r = rates(h, in.V, V_sum, in.alpha);
+            const Rates<S> r = rates<J::nv == 1>(h, in.V, V_sum, in.alpha);
             write(d + direct::H, h.h);
             if constexpr (J::nv > 1) write(d + direct::H + 3, spatial(h).v), write(d + direct::Pd, r.Pd);
             write(d + direct::Sd, r.Sd);
             write(d + direct::Pdd, r.Pdd);
           } else {
-            const Rates<S> r = rates(spatial(h), in.V, V_sum, in.alpha);
+            const Rates<S> r = rates<J::nv == 1>(spatial(h), in.V, V_sum, in.alpha);
             write(d + direct::H, spatial(h));
             write(d + direct::Sd, r.Sd);
             write(d + direct::Pdd, r.Pdd);
@@ -221,7 +226,7 @@ __attribute__((noinline)) void direct_inward(const Tree<Real<S>>& tree, const Ex
     }
     if (b.has_sides) plus_kept(at, m.side + side * k);
     const Phi<S> phi{read<Vec3>(xk + s * body::l)};
-    const bool hands_over = b.handover != Handover::none;
+    const bool hands_over = b.handover != Handover::none, falls = falls_freely<turning>(tree, b);
     // YA and YB, or what a register of them will be made of.
     const auto keep = [&](S * d, int c, const auto& h) __attribute__((always_inline)) {
       if constexpr (wide) {
@@ -230,9 +235,10 @@ __attribute__((noinline)) void direct_inward(const Tree<Real<S>>& tree, const Ex
         write_half(g + s * gathered::Pr, at.P);
         if constexpr (turning) write_half(g + s * gathered::Pw, at.W);
       } else {
-        const auto articulated = read<ArticulatedInertia>(d + direct::P);
+        const auto articulated = read<ArticulatedInertia>(direct_of(m, b.v) + direct::P);
         const auto Sd = read<Spatial>(d + direct::Sd);
         write(d + direct::YA, force_by_v(h, Sd, articulated, at.P));
+        if (falls) return;
         constexpr bool revolute = std::is_same_v<std::remove_cvref_t<decltype(h)>, Turn<S>>;
         Spatial<S> YB = force_by_q(read<Spatial>(d + direct::Pdd),
                                    revolute ? Sd.w : read<Vec3>(d + direct::Pd), articulated, at.P);
@@ -257,10 +263,12 @@ __attribute__((noinline)) void direct_inward(const Tree<Real<S>>& tree, const Ex
               }
               keep(d, b.v, h);
             } else {
-              if (falls_freely<turning>(tree, b) && i >= 3) break;  // no row reads it
+              if (falls) {
+                if (i < 3) keep(d, b.v + i, Turn<S>{read<Vec3>(d + s * direct::H)});
+                continue;
+              }
               const auto h = read<Spatial>(d + s * direct::H);
               keep(d, b.v + i, h);
-              if (falls_freely<turning>(tree, b)) continue;
               u[i] = row_times(h, at.P);
               write(d + s * direct::G, u[i]);
               if constexpr (turning) {
@@ -285,7 +293,7 @@ __attribute__((noinline)) void direct_inward(const Tree<Real<S>>& tree, const Ex
             }
           }
           if constexpr (!revolute.value) {
-            if (falls_freely<turning>(tree, b)) return;
+            if (falls) return;
             for (int c = direct::G; c < (turning ? direct::Gw + 3 : direct::G + 3); ++c) {  // D^-1
               S x[max_freedoms];
               for (int i = 0; i < N; ++i) x[i] = direct_of(m, b.v + i)[s * c];
@@ -316,8 +324,8 @@ ARTICULA_INLINE void direct_columns(const Tree<Real<S>>& tree, const Linearizati
     const HalfMatrix<W> Pr{read_wide<Mat3>(g + s * gathered::Pr),
                            read_wide<Mat3>(g + s * (gathered::Pr + 9))};
     const Rates<W> r =
-        rates(h, read_wide<Spatial>(g + s * gathered::V), read_wide<Spatial>(g + s * gathered::V_sum),
-              read_wide<Spatial>(g + s * gathered::alpha));
+        rates<false>(h, read_wide<Spatial>(g + s * gathered::V), read_wide<Spatial>(g + s * gathered::V_sum),
+                     read_wide<Spatial>(g + s * gathered::alpha));
     Spatial<W> YB = force_by_q(r.Pdd, r.Pd, P, Pr) + cross_force(h, read_wide<Spatial>(g + s * gathered::f));
     if constexpr (turning)
       YB +=

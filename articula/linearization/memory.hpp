@@ -68,7 +68,7 @@ enum : int {
   Pd = 30,   // Vec3: twice the angular part, which for joints with one freedom is that of Sd
   G = 33,    // Vec3: Gr, as a row
   Gw = 36,   // Vec3: half the same for external forces held in world axes
-  P = 39,    // ArticulatedInertia
+  P = 39,    // ArticulatedInertia; packs have it for a joint's first velocity alone
   count = 60,
 };
 }

@@ -266,13 +266,13 @@ void perturbed_inverse(const Tree<Real<S>>& tree, const S* q, const S* v, const 
 template <class S>
 S factored_forward(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau, const S* wrenches,
                    const LinearizationMemory<S>& m, S* a) {
-  move_and_load_bodies<true, true>(tree, q, v, static_cast<const S*>(nullptr), m.k.x);
+  move_and_load_bodies<true, false>(tree, q, v, static_cast<const S*>(nullptr), m.k.x);
   subtract_wrenches(tree, wrenches, m.k.x);
   const S smallest = articulate<true, true>(
       tree, m.k, tau, [&](int k, const ArticulatedInertia<S>& P) __attribute__((always_inline)) {
         if (!m.direct) return;
-        for (int c = tree.index[k].v; c < m.index[k].end; ++c)
-          write(slot(m.direct, c, int(direct::count)) + stride<S> * direct::P, P);
+        const int c = tree.index[k].v, end = wide_bodies<S> == 1 ? c + 1 : m.index[k].end;
+        for (int i = c; i < end; ++i) write(slot(m.direct, i, int(direct::count)) + stride<S> * direct::P, P);
       });
   smooth(tree, m.k, a);
   return smallest;

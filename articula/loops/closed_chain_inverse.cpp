@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "articula/dynamics/inverse_dynamics.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
@@ -87,8 +88,7 @@ void ClosedChainInverse::compute(In<double> q, In<double> v, std::span<const Spa
   // The motion: all rows and the wanted ones, from a mechanism whose own forces are cancelled.
   bias_forces(m.inverse, q, v, m.bias);
   for (std::size_t i = 0; i < wanted.size(); ++i)
-    for (int r = 0; r < 6; ++r)
-      m.targets[rows + 6 * i + r] = r < 3 ? (&wanted[i].w.x)[r] : (&wanted[i].v.x)[r - 3];
+    for (int r = 0; r < 6; ++r) m.targets[rows + 6 * i + r] = numbers_of(wanted[i])[r];
   m.driven.set_targets(m.targets);
   m.driven.acceleration(q, v, m.bias, m.a);
   if (const double off =

@@ -10,6 +10,7 @@
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/loops/kernels.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
@@ -512,7 +513,7 @@ void ConstrainedDynamics::own_errors(const double* q, double* out) const {
     }
     const Vec3<double> shift = star_times(a.R, r);
     for (int row = 0; row < g.rows; ++row)
-      e[row] = g.freedom[row] < 3 ? (&turn.x)[g.freedom[row]] : (&shift.x)[g.freedom[row] - 3];
+      e[row] = g.freedom[row] < 3 ? numbers_of(turn)[g.freedom[row]] : numbers_of(shift)[g.freedom[row] - 3];
   }
 }
 

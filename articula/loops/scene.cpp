@@ -8,6 +8,7 @@
 
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
@@ -205,7 +206,7 @@ std::vector<double> Scene::contact_rates(int grasp, In<double> at, In<double> ve
       star_times(R, k.acceleration(c.b.frame).w - alpha - cross(w, k.velocity(c.b.frame).w - w));
   std::vector<double> out;
   for (int i = 0; i < 3; ++i)
-    if (!c.fixed[i]) out.push_back((&rate.x)[i]);
+    if (!c.fixed[i]) out.push_back(numbers_of(rate)[i]);
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "articula/model/chain.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "articula/spatial/rigid_motion.hpp"
 #include "tests/support/random_models.hpp"
 
@@ -244,7 +245,7 @@ TEST(Configuration, RightJacobianHasNoStepWhereItsSeriesEnds) {
   const Vec3<double> d = rng.direction(), v = rng.vector();
   const auto a = right_jacobian(Spatial<double>{d * (1 - 1e-12), v});
   const auto b = right_jacobian(Spatial<double>{d * (1 + 1e-12), v});
-  for (int i = 0; i < 9; ++i) EXPECT_NEAR((&a.B.xx)[i], (&b.B.xx)[i], 1e-11);
+  for (int i = 0; i < 9; ++i) EXPECT_NEAR(numbers_of(a.B)[i], numbers_of(b.B)[i], 1e-11);
 }
 
 TEST(Configuration, DerivativesOfMixedModelsAreBlockDiagonal) {

@@ -17,6 +17,7 @@
 #include "articula/report/link_shapes.hpp"
 #include "articula/report/page.hpp"
 #include "articula/report/recording_report.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "tests/support/random_models.hpp"
 
 namespace articula::testing {
@@ -116,7 +117,7 @@ TEST(Report, PosesAndTotalsAreTheLibrarys) {
         const Vec3<double> off = pose.position - Vec3<double>{at[0], at[1], at[2]};
         EXPECT_LT(dot(off, off), 1e-10) << links[k].name;
         const Mat3<double> R = rotation(Quaternion<double>{at[3], at[4], at[5], at[6]});
-        for (int e = 0; e < 9; ++e) EXPECT_NEAR((&R.xx)[e], (&pose.rotation.xx)[e], 1e-6);
+        for (int e = 0; e < 9; ++e) EXPECT_NEAR(numbers_of(R)[e], numbers_of(pose.rotation)[e], 1e-6);
       }
       const auto totals = kinematics.totals();
       EXPECT_EQ(curve.at("energy/p/kinetic")[s], totals.kinetic);
