@@ -79,7 +79,7 @@ void Batch<S>::forward_dynamics(In<S> q, In<S> v, In<S> tau, Out<S> a, In<S> wre
 template <class S>
 void Batch<S>::mass_matrix(In<S> q, Out<S> matrix) {
   Data& d = *data_;
-  if (d.unsolved_one_by_one(q)) {
+  if (d.matrices_one_by_one(q)) {
     const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
     d.call_one_by_one(
         "mass_matrix", {d.q(q)}, {d.other("matrix", matrix, square)},

@@ -95,38 +95,47 @@ struct Batched {
   }
 
   /// Squares of lanes x lanes, turned over; the last of a row overlaps the one before. Rows shorter than that
-  /// are read and written with what follows them, as far as it is of the same states, which later rows make
-  /// good: masks take twice as long.
+  /// are read and written with what follows them, but for the last, where that is of the same states and
+  /// later rows make it good: masks take twice as long.
   ARTICULA_INLINE static long square_at(long j, long n) {
     return j + lanes <= n || n < lanes ? j : n - lanes;
   }
   static void gather(const T* states, long n, long stride, int used, T* to) {
     for (long j = 0; j < n; j += lanes) {
       const long i = square_at(j, n);
+      const int count = n - i < lanes ? int(n - i) : lanes;
       Row square[lanes];
+      if (used == lanes && stride + n - i >= lanes) {
 #pragma GCC unroll 8
-      for (int s = 0; s < lanes; ++s) {
-        const int row = s < used ? s : used - 1;
-        const long left = (used - 1 - row) * stride + n - i;
-        square[s] = load_first(states + row * stride + i, left < lanes ? int(left) : lanes);
+        for (int s = 0; s < lanes - 1; ++s) square[s] = Row::load(states + s * stride + i);
+        square[lanes - 1] = load_first(states + (lanes - 1) * stride + i, count);
+      } else {
+#pragma GCC unroll 8
+        for (int s = 0; s < lanes; ++s)
+          square[s] = load_first(states + (s < used ? s : used - 1) * stride + i, count);
       }
       transpose(square);
 #pragma GCC unroll 8
       for (int c = 0; c < lanes; ++c)
-        if (c < n - i) square[c].store(to + (i + c) * lanes);
+        if (c < count) square[c].store(to + (i + c) * lanes);
     }
   }
   static void scatter(const T* from, long n, long stride, int used, T* states) {
     for (long j = 0; j < n; j += lanes) {
       const long i = square_at(j, n);
+      const int count = n - i < lanes ? int(n - i) : lanes;
       Row square[lanes];
 #pragma GCC unroll 8
-      for (int c = 0; c < lanes; ++c) square[c] = Row::load(from + (i + (c < n - i ? c : 0)) * lanes);
+      for (int c = 0; c < lanes; ++c) square[c] = Row::load(from + (i + (c < count ? c : 0)) * lanes);
       transpose(square);
+      if (used == lanes && (count == lanes || (stride == n && 2 * n >= lanes))) {
 #pragma GCC unroll 8
-      for (int s = 0; s < lanes; ++s) {
-        const long left = (stride == n ? (used - 1 - s) * stride : 0) + n - i;
-        if (s < used) store_first(square[s], states + s * stride + i, left < lanes ? int(left) : lanes);
+        for (int s = 0; s < lanes - 1; ++s) square[s].store(states + s * stride + i);
+        store_first(square[lanes - 1], states + (lanes - 1) * stride + i, count);
+      } else {
+#pragma GCC unroll 8
+        for (int s = 0; s < lanes; ++s)
+          if (s < used) store_first(square[s], states + s * stride + i, count);
       }
     }
   }

@@ -8,7 +8,7 @@ using batching::numbers;
 template <class S>
 void Batch<S>::linearized_inverse(In<S> q, In<S> v, In<S> a, Out<S> dq, Out<S> dv, Out<S> da) {
   Data& d = *data_;
-  if (d.unsolved_one_by_one(q)) {
+  if (d.matrices_one_by_one(q)) {
     const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
     d.call_one_by_one(
         "linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},

@@ -50,12 +50,8 @@ struct Columns : LinearizationWorkspace<S> {
 constexpr int most_inputs = 6, most_outputs = 10;
 constexpr int usual_outputs = 3;  // room for these is made with the batch
 /// Matrices of larger models are made one state at a time: eight of them at once leave the second cache, and
-/// one state's own algorithms then keep registers as full (docs/performance.md). Those that are made without
-/// solving are so cheap that it is the first cache that counts.
-constexpr int most_velocities_in_lanes = 48, most_velocities_unsolved_in_lanes = 20;
-/// Matrices of so many numbers, made one at a time, are made in the second cache and copied to their rows:
-/// they are not written from their beginning to their end, which memory takes badly.
-constexpr bool copied(std::size_t numbers) { return numbers >= 512 && numbers <= 65536; }
+/// one state's own algorithms then keep registers as full (docs/performance.md).
+constexpr int most_velocities_in_lanes = 48;
 /// Longer chains leave the last cache eight times as early in lanes as one state does.
 constexpr int most_bodies_in_lanes = 2000;
 constexpr std::size_t nothing_failed = std::numeric_limits<std::size_t>::max();
@@ -163,11 +159,10 @@ struct Batch<S>::Data {
         shares(workers.size()) {
     const Tree<S>& tree = base();
     const std::size_t nv = tree.nv, vector = std::max<std::size_t>(tree.nq, nv);
-    // Large matrices are made one at a time: straight in the caller's rows, or in room for one.
-    const std::size_t square = !large() ? nv * nv
-                               : options.layout == Layout::columns || batching::copied(nv * nv)
-                                   ? (nv * nv + most_lanes - 1) / most_lanes
-                                   : 0;
+    // Large matrices go straight into the caller's rows, or through room for one.
+    const std::size_t square = !large()                            ? nv * nv
+                               : options.layout == Layout::columns ? (nv * nv + most_lanes - 1) / most_lanes
+                                                                   : 0;
     const std::size_t matrix = std::max<std::size_t>(square, 12 + 6 * nv);
     const int longest = longest_path(tree);
     for (Worker& w : workers) {
@@ -228,9 +223,6 @@ struct Batch<S>::Data {
   /// Algorithms for one state know the model's inertias alone: others stay in lanes, at whatever cost.
   bool one_by_one(In<S> q) const { return !varied && (few(q) || huge()); }
   bool matrices_one_by_one(In<S> q) const { return !varied && (few(q) || large()); }
-  bool unsolved_one_by_one(In<S> q) const {
-    return !varied && (few(q) || model.nv() > batching::most_velocities_unsolved_in_lanes);
-  }
   /// Of linearizations: one state's workspace has room for matrices.
   bool vectors_one_by_one(In<S> q) const { return !varied && few(q) && !huge(); }
   /// The model's own constants, also where inertias vary.
@@ -343,17 +335,15 @@ struct Batch<S>::Data {
   }
   void make_room(std::initializer_list<Output> outputs) { make_room({}, outputs); }
 
-  template <class InPlace>
-  void make_room_for_one(std::initializer_list<Input> inputs, std::initializer_list<Output> outputs,
-                         const InPlace& made_in_place) {
+  void make_room_for_one(std::initializer_list<Input> inputs, std::initializer_list<Output> outputs) {
     const auto room = [](auto& array, std::size_t n) {
       if (array.size() * most_lanes < n) array = AlignedArray<Pack<S, most_lanes>>(n / most_lanes + 1);
     };
     for (Worker& w : workers) {
       int i = 0;
-      for (const Input& input : inputs) room(w.in[i++], options.layout == Layout::rows ? 0 : input.n);
+      for (const Input& input : inputs) room(w.in[i++], input.n);
       i = 0;
-      for (const Output& output : outputs) room(w.out[i++], made_in_place(output) ? 0 : output.n);
+      for (const Output& output : outputs) room(w.out[i++], output.n);
     }
   }
 
@@ -483,15 +473,12 @@ struct Batch<S>::Data {
                        std::initializer_list<Output> outputs, const F& f, bool of_inertias = true) {
     if (of_inertias) refuse_varied(function);
     const std::size_t count = check(function, inputs, outputs);
-    const bool in_place = options.layout == Layout::rows, many = !few(inputs.begin()->x);
-    const auto made_in_place = [&](const Output& output) {
-      return in_place && !(many && batching::copied(output.n));
-    };
-    make_room_for_one(inputs, outputs, made_in_place);
+    if (options.layout == Layout::columns) make_room_for_one(inputs, outputs);
     const auto one_state = [&](int index, std::size_t state) {
       Worker& w = workers[index];
       std::span<const S> in[batching::most_inputs];
       std::span<S> out[batching::most_outputs];
+      const bool in_place = options.layout == Layout::rows;
       int i = 0;
       for (const Input& input : inputs) {
         S* const x = batching::numbers(w.in[i]);
@@ -500,8 +487,8 @@ struct Batch<S>::Data {
       }
       i = 0;
       for (const Output& output : outputs) {
-        out[i] = made_in_place(output) ? output.x.subspan(state * output.n, output.n)
-                                       : std::span<S>(batching::numbers(w.out[i]), output.n);
+        out[i] = in_place ? output.x.subspan(state * output.n, output.n)
+                          : std::span<S>(batching::numbers(w.out[i]), output.n);
         ++i;
       }
       bool singular = false;
@@ -514,8 +501,6 @@ struct Batch<S>::Data {
       i = 0;
       for (const Output& output : outputs) {
         if (singular) std::fill(out[i].begin(), out[i].end(), std::numeric_limits<S>::quiet_NaN());
-        if (in_place && !made_in_place(output))
-          std::copy(out[i].begin(), out[i].end(), output.x.begin() + static_cast<long>(state * output.n));
         for (std::size_t c = 0; !in_place && c < output.n; ++c) output.x[c * count + state] = out[i][c];
         ++i;
       }

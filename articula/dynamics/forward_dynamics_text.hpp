@@ -118,8 +118,8 @@ __attribute__((noinline)) S pass_other_joint(const Tree<Real<S>>& tree, const Ke
 /// The inward sweep. with_forces: also (5), with tau, leaving D^-1 e in nu; keep_D: leave D and its factor
 /// too; keep(k, P) is told every P(k). Returns the smallest pivot of all D.
 template <bool with_forces, bool keep_D, class S, class Keep = DropP>
-ARTICULA_INLINE S articulate(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const S* tau,
-                             const Keep& keep = {}) {
+__attribute__((noinline)) S articulate(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const S* tau,
+                                       const Keep& keep = {}) {
   constexpr int s = stride<S>;
   S smallest(Real<S>(1e30));
   Articulated<S> at{};  // P(k) and p(k), from body to body where the next one is the inboard one

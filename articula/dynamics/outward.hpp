@@ -295,7 +295,7 @@ struct TurnInertias {
 
 /// Sines and cosines of the joints' angles, into the first two numbers of their slots.
 template <class S>
-ARTICULA_INLINE void turn_joints(const Tree<Real<S>>& tree, const S* q, S* x) {
+__attribute__((noinline)) void turn_joints(const Tree<Real<S>>& tree, const S* q, S* x) {
   const auto turn_all = [&](auto&& sines) __attribute__((always_inline)) {
     for (int k = 1; k < tree.slots(); ++k) {
       if (tree.angle[k] < 0) continue;
@@ -309,9 +309,11 @@ ARTICULA_INLINE void turn_joints(const Tree<Real<S>>& tree, const S* q, S* x) {
   if (!sines.hold()) turn_all([](const S& angle) { return sincos(angle); });
 }
 
-/// One body after the other, all three steps on each: for scalars whose lanes are not bodies.
+/// One body after the other, all three steps on each: for scalars whose lanes are not bodies. A function of
+/// its own, like other sweeps for packs: what is inlined together competes for registers.
 template <Upto level, class Step, bool keep_motion, class S>
-ARTICULA_INLINE void sweep_one_by_one(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a, S* x) {
+__attribute__((noinline)) void sweep_one_by_one(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a,
+                                                S* x) {
   turn_joints(tree, q, x);
   Moving<S> at = world_motion<S>(tree);
   write(slot(x, 0, int(body::count)) + body::R, at.R);
