@@ -206,6 +206,22 @@ void batch_section(const Options& options, const Peers& peers, Page& page) {
     put("forward dynamics, in columns",
         effort.ns(repeat([&] { by_columns.forward_dynamics(q, v, tau, r.x); })) / static_cast<double>(count),
         0, "forward_dynamics");
+    Batch<> by_tiles(model, {.layout = Layout::tiles});
+    const auto tiled = [&](const std::vector<double>& rows) {
+      const std::size_t n = rows.size() / count, lanes = static_cast<std::size_t>(by_tiles.lanes());
+      Results::Array out(rows.size());
+      for (std::size_t i = 0; i < count; ++i)
+        for (std::size_t k = 0; k < n; ++k) out[(i / lanes * n + k) * lanes + i % lanes] = rows[i * n + k];
+      return out;
+    };
+    const auto tq = tiled(s.q), tv = tiled(s.v), ttau = tiled(s.tau);
+    put("forward dynamics, in tiles",
+        effort.ns(repeat([&] { by_tiles.forward_dynamics(tq, tv, ttau, r.x); })) / static_cast<double>(count),
+        0, "forward_dynamics");
+    put("linearized forward, in tiles",
+        effort.ns(repeat([&] { by_tiles.linearized_forward(tq, tv, ttau, r.A, r.B, r.C); })) /
+            static_cast<double>(count),
+        0, "linearized_forward");
     Batch<float> floats(model);
     const States<float> f(model, count);
     std::vector<float> x(count * model.nv());

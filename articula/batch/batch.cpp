@@ -16,6 +16,10 @@ template <class S>
 const Model& Batch<S>::model() const {
   return data_->model;
 }
+template <class S>
+int Batch<S>::lanes() const {
+  return data_->table->lanes;
+}
 
 template <class S>
 void Batch<S>::inverse_dynamics(In<S> q, In<S> v, In<S> a, Out<S> tau, In<S> wrenches) {

@@ -20,8 +20,11 @@
 
 namespace articula {
 
-/// rows: state by state, x[state * n + i]. columns: number by number, x[i * states + state]. Equally fast.
-enum class Layout { rows, columns };
+/// rows: state by state, x[state * n + i]. columns: number by number, x[i * states + state].
+/// tiles: as the registers have it, and fastest. The number of states is a multiple of Batch::lanes(), and
+/// x[((state / lanes) * n + i) * lanes + state % lanes]. Where an array begins on a boundary of 64 bytes
+/// (AlignedArray, articula/spatial/aligned.hpp), nothing is copied; results must not overlap arguments.
+enum class Layout { rows, columns, tiles };
 
 struct BatchOptions {
   Layout layout = Layout::rows;
@@ -46,6 +49,8 @@ class Batch {
   ~Batch();
   Batch(Batch&&) noexcept;
   const Model& model() const;
+  /// States in a register: 8, 4 or 2, by the instruction set in use.
+  int lanes() const;
 
   /// wrenches: external forces, (moment, force) of each body as in the calls for one state: six numbers a
   /// body; empty: none.

@@ -56,6 +56,19 @@ constexpr int most_velocities_in_lanes = 48;
 constexpr int most_bodies_in_lanes = 2000;
 constexpr std::size_t nothing_failed = std::numeric_limits<std::size_t>::max();
 
+/// Where number i of a state is, in an argument of n numbers a state.
+inline std::size_t place(Layout layout, std::size_t lanes, std::size_t count, std::size_t n,
+                         std::size_t state, std::size_t i) {
+  switch (layout) {
+    case Layout::rows:
+      return state * n + i;
+    case Layout::columns:
+      return i * count + state;
+    default:
+      return (state / lanes * n + i) * lanes + state % lanes;
+  }
+}
+
 /// The tiles of states that a thread begins with.
 struct alignas(64) Share {
   std::atomic<std::size_t> next{0};
@@ -160,9 +173,9 @@ struct Batch<S>::Data {
     const Tree<S>& tree = base();
     const std::size_t nv = tree.nv, vector = std::max<std::size_t>(tree.nq, nv);
     // Large matrices go straight into the caller's rows, or through room for one.
-    const std::size_t square = !large()                            ? nv * nv
-                               : options.layout == Layout::columns ? (nv * nv + most_lanes - 1) / most_lanes
-                                                                   : 0;
+    const std::size_t square = !large()                         ? nv * nv
+                               : options.layout != Layout::rows ? (nv * nv + most_lanes - 1) / most_lanes
+                                                                : 0;
     const std::size_t matrix = std::max<std::size_t>(square, 12 + 6 * nv);
     const int longest = longest_path(tree);
     for (Worker& w : workers) {
@@ -235,7 +248,15 @@ struct Batch<S>::Data {
     if (q.size() % nq)
       throw ArgumentError(fmt::format("{}: q has {} numbers, no multiple of nq = {} of model '{}'", function,
                                       q.size(), nq, model.name()));
-    return q.size() / nq;
+    const std::size_t count = q.size() / nq;
+    if (options.layout == Layout::tiles && count % static_cast<std::size_t>(table->lanes))
+      throw ArgumentError(fmt::format("{}: {} states, no multiple of the {} of a tile (Batch::lanes)",
+                                      function, count, table->lanes));
+    return count;
+  }
+
+  std::size_t place(std::size_t count, std::size_t n, std::size_t state, std::size_t i) const {
+    return batching::place(options.layout, static_cast<std::size_t>(table->lanes), count, n, state, i);
   }
 
   /// f(worker, tile). Each thread has a share of the tiles, the same in every call, so that what it read
@@ -265,25 +286,30 @@ struct Batch<S>::Data {
     options.threads->run([&work](int worker) { work(worker); });
   }
 
+  /// Whether the kernels can work on a tile of an argument where it is.
+  bool in_lanes(const S* x, std::size_t n) const {
+    return options.layout == Layout::tiles && n > 0 &&
+           reinterpret_cast<std::uintptr_t>(x) % (static_cast<std::size_t>(table->lanes) * sizeof(S)) == 0;
+  }
   void take(const Input& input, std::size_t count, std::size_t first, int used, S* lanes) const {
-    if (input.n == 0) return;  // left out
-    if (options.layout == Layout::rows) {
-      const long n = static_cast<long>(input.n);
+    const long n = static_cast<long>(input.n);
+    if (n == 0) return;  // left out
+    if (options.layout == Layout::rows)
       table->gather(input.x.data() + first * input.n, n, n, used, lanes);
-      return;
-    }
-    table->gather_columns(input.x.data() + first, static_cast<long>(input.n), static_cast<long>(count), used,
-                          lanes);
+    else if (options.layout == Layout::columns)
+      table->gather_columns(input.x.data() + first, n, static_cast<long>(count), used, lanes);
+    else
+      std::copy_n(input.x.data() + first * input.n, n * table->lanes, lanes);
   }
   void give(const Output& output, std::size_t count, std::size_t first, int used, const S* lanes) const {
-    if (output.n == 0) return;
-    if (options.layout == Layout::rows) {
-      const long n = static_cast<long>(output.n);
+    const long n = static_cast<long>(output.n);
+    if (n == 0) return;
+    if (options.layout == Layout::rows)
       table->scatter(lanes, n, n, used, output.x.data() + first * output.n);
-      return;
-    }
-    table->scatter_columns(lanes, static_cast<long>(output.n), static_cast<long>(count), used,
-                           output.x.data() + first);
+    else if (options.layout == Layout::columns)
+      table->scatter_columns(lanes, n, static_cast<long>(count), used, output.x.data() + first);
+    else
+      std::copy_n(lanes, n * table->lanes, output.x.data() + first * output.n);
   }
 
   /// Mimic joints' own numbers, from those that they follow.
@@ -361,10 +387,14 @@ struct Batch<S>::Data {
       load_inertias(w, tile);
       const S* in[batching::most_inputs] = {};
       S* out[batching::most_outputs] = {};
+      S* own[batching::most_outputs] = {};  // of the model's own coordinates
       int i = 0;
       for (const Input& input : inputs) {
-        take(input, count, first, used, batching::numbers(w.in[i]));
-        in[i] = batching::numbers(w.in[i]);
+        in[i] = input.x.data() + (input.n ? first * input.n : 0);
+        if (!in_lanes(in[i], input.n)) {
+          take(input, count, first, used, batching::numbers(w.in[i]));
+          in[i] = batching::numbers(w.in[i]);
+        }
         if (mimics && input.kind != Numbers::other) {
           expand(input.kind, in[i], batching::numbers(w.full[i]));
           in[i] = batching::numbers(w.full[i]);
@@ -373,8 +403,9 @@ struct Batch<S>::Data {
       }
       i = 0;
       for (const Output& output : outputs) {
-        out[i] = mimics && output.kind != Numbers::other ? batching::numbers(w.full_out[i])
-                                                         : batching::numbers(w.out[i]);
+        S* const place = output.x.data() + (output.n ? first * output.n : 0);
+        own[i] = in_lanes(place, output.n) ? place : batching::numbers(w.out[i]);
+        out[i] = mimics && output.kind != Numbers::other ? batching::numbers(w.full_out[i]) : own[i];
         ++i;
       }
       std::fill_n(w.smallest, table->lanes, S(1));
@@ -384,27 +415,31 @@ struct Batch<S>::Data {
         if (!(w.smallest[s] > 0)) w.failed = std::min(w.failed, first + s);
       i = 0;
       for (const Output& output : outputs) {
-        if (mimics && output.kind != Numbers::other) reduce(output.kind, out[i], batching::numbers(w.out[i]));
-        S* const lanes = batching::numbers(w.out[i++]);
+        S* const lanes = own[i];
+        if (mimics && output.kind != Numbers::other) reduce(output.kind, out[i], lanes);
         for (int s = 0; s < used; ++s)
           if (!(w.smallest[s] > 0))
             for (std::size_t c = 0; c < output.n; ++c)
               lanes[c * table->lanes + s] = std::numeric_limits<S>::quiet_NaN();
-        give(output, count, first, used, lanes);
+        if (lanes == batching::numbers(w.out[i])) give(output, count, first, used, lanes);
+        ++i;
       }
     });
     report(function);
   }
 
-  /// Where a tile has its first results: their lines are fetched while they are made.
+  /// Where a tile has its first results: their lines are fetched while they are made. Results that go
+  /// straight there are some rows of a matrix behind; those of the first were fetched with the tile before.
   void look_ahead(Worker& w, std::initializer_list<Output> outputs, std::size_t count,
                   std::size_t first) const {
-    const bool rows = options.layout == Layout::rows;
-    w.ahead.step = (rows ? table->lanes : count) * sizeof(S);
+    const bool columns = options.layout == Layout::columns;
+    const std::size_t lanes = table->lanes;
+    w.ahead.step = (columns ? count : lanes) * sizeof(S);
     const std::size_t some = std::min<std::size_t>(outputs.size(), std::size(w.ahead.at));
     for (std::size_t i = 0; i < some; ++i) {
       const Output& output = outputs.begin()[i];
-      w.ahead.at[i] = reinterpret_cast<std::uintptr_t>(output.x.data() + first * (rows ? output.n : 1));
+      w.ahead.at[i] = reinterpret_cast<std::uintptr_t>(output.x.data() + first * (columns ? 1 : output.n));
+      if (options.layout == Layout::tiles) w.ahead.at[i] += 4 * model.nv() * lanes * sizeof(S);
     }
   }
 
@@ -473,7 +508,7 @@ struct Batch<S>::Data {
                        std::initializer_list<Output> outputs, const F& f, bool of_inertias = true) {
     if (of_inertias) refuse_varied(function);
     const std::size_t count = check(function, inputs, outputs);
-    if (options.layout == Layout::columns) make_room_for_one(inputs, outputs);
+    if (options.layout != Layout::rows) make_room_for_one(inputs, outputs);
     const auto one_state = [&](int index, std::size_t state) {
       Worker& w = workers[index];
       std::span<const S> in[batching::most_inputs];
@@ -482,7 +517,8 @@ struct Batch<S>::Data {
       int i = 0;
       for (const Input& input : inputs) {
         S* const x = batching::numbers(w.in[i]);
-        for (std::size_t c = 0; !in_place && c < input.n; ++c) x[c] = input.x[c * count + state];
+        for (std::size_t c = 0; !in_place && c < input.n; ++c)
+          x[c] = input.x[place(count, input.n, state, c)];
         in[i++] = in_place ? input.x.subspan(state * input.n, input.n) : std::span<const S>(x, input.n);
       }
       i = 0;
@@ -501,7 +537,8 @@ struct Batch<S>::Data {
       i = 0;
       for (const Output& output : outputs) {
         if (singular) std::fill(out[i].begin(), out[i].end(), std::numeric_limits<S>::quiet_NaN());
-        for (std::size_t c = 0; !in_place && c < output.n; ++c) output.x[c * count + state] = out[i][c];
+        for (std::size_t c = 0; !in_place && c < output.n; ++c)
+          output.x[place(count, output.n, state, c)] = out[i][c];
         ++i;
       }
     };

@@ -44,7 +44,9 @@ void DiagonalizedBatch<S>::map(const char* function, In<S> q, const char* name, 
                              [&](auto& w, const S* const* in, S* const* out) {
                                const auto& m = work_[&w - d.workers.data()].m;
                                diagonal_batch_kernels<S>().factor(d.base(), in[0], m, w.smallest);
-                               f(d.base(), m, batching::numbers(w.in[1]), out[0]);
+                               S* const x = batching::numbers(w.in[1]);
+                               if (in[1] != x) std::copy_n(in[1], d.model.nv() * d.table->lanes, x);
+                               f(d.base(), m, x, out[0]);
                              });
 }
 

@@ -66,12 +66,14 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
 
   const RolloutTable<S>& kernels = rollout_kernels<S>();
   const int lanes = d.table->lanes;
-  const bool rows = d.options.layout == Layout::rows;
+  const Layout layout = d.options.layout;
   /// The numbers of one time: n of a trajectory's `all`, beginning at `from`.
   const auto take = [&](std::span<const S> x, std::size_t all, std::size_t from, std::size_t n,
                         std::size_t first, int used, S* to) {
-    if (rows)
+    if (layout == Layout::rows)
       d.table->gather(x.data() + first * all + from, static_cast<long>(n), static_cast<long>(all), used, to);
+    else if (layout == Layout::tiles)
+      std::copy_n(x.data() + first * all + from * lanes, n * lanes, to);
     else
       d.table->gather_columns(x.data() + from * count + first, static_cast<long>(n), static_cast<long>(count),
                               used, to);
@@ -79,16 +81,17 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
   const auto give = [&](std::span<S> x, std::size_t all, std::size_t from, std::size_t n, std::size_t first,
                         int used, const bool* stopped, const S* lanes_of) {
     if (x.empty()) return;
-    if (rows)
+    if (layout == Layout::rows)
       d.table->scatter(lanes_of, static_cast<long>(n), static_cast<long>(all), used,
                        x.data() + first * all + from);
+    else if (layout == Layout::tiles)
+      std::copy_n(lanes_of, n * lanes, x.data() + first * all + from * lanes);
     else
       d.table->scatter_columns(lanes_of, static_cast<long>(n), static_cast<long>(count), used,
                                x.data() + from * count + first);
     for (int s = 0; s < used; ++s)
       for (std::size_t i = 0; stopped[s] && i < n; ++i)
-        x[rows ? (first + s) * all + from + i : (from + i) * count + first + s] =
-            std::numeric_limits<S>::quiet_NaN();
+        x[d.place(count, all, first + s, from + i)] = std::numeric_limits<S>::quiet_NaN();
   };
 
   struct Motion {

@@ -9,16 +9,16 @@ namespace {
 constexpr int each = constant::count - constant::mp;
 static_assert(sizeof(InertialConstants) == each * sizeof(double));
 
-/// The arguments of vary(), in either layout; empty: the model's.
+/// The arguments of vary(), in any layout; empty: the model's.
 template <class S>
 struct Given {
   const Model& model;
   Layout layout;
-  std::size_t count;
+  std::size_t lanes, count;
   std::span<const S> inertias, armature;
 
   S number(std::span<const S> x, std::size_t n, std::size_t state, std::size_t i) const {
-    return layout == Layout::rows ? x[state * n + i] : x[i * count + state];
+    return x[batching::place(layout, lanes, count, n, state, i)];
   }
   InertialParameters of(std::size_t state, std::size_t body) const {
     InertialParameters p;
@@ -67,7 +67,10 @@ void Batch<S>::vary(In<S> inertias, In<S> armature) {
   if (!armature.empty() && armature.size() / nv != count)
     throw ArgumentError(
         fmt::format("vary: armature of {} states, inertias of {}", armature.size() / nv, count));
-  const Given<S> given{d.model, d.options.layout, count, inertias, armature};
+  const Given<S> given{d.model, d.options.layout, lanes, count, inertias, armature};
+  if (d.options.layout == Layout::tiles && count % lanes)
+    throw ArgumentError(
+        fmt::format("vary: {} states, no multiple of the {} of a tile (Batch::lanes)", count, lanes));
   // Everything is checked before anything changes.
   for (auto& w : d.workers) w.failed = batching::nothing_failed;
   d.on_threads(count, [&](int worker, std::size_t state) {
