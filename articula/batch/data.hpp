@@ -438,7 +438,8 @@ struct Batch<S>::Data {
     const std::size_t some = std::min<std::size_t>(outputs.size(), std::size(w.ahead.at));
     for (std::size_t i = 0; i < some; ++i) {
       const Output& output = outputs.begin()[i];
-      w.ahead.at[i] = reinterpret_cast<std::uintptr_t>(output.x.data() + first * (columns ? 1 : output.n));
+      const std::size_t at = output.n == 0 ? 0 : first * (columns ? 1 : output.n);  // 0: left out
+      w.ahead.at[i] = reinterpret_cast<std::uintptr_t>(output.x.data() + at);
       if (options.layout == Layout::tiles) w.ahead.at[i] += 4 * model.nv() * lanes * sizeof(S);
     }
   }
