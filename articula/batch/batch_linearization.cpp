@@ -44,7 +44,8 @@ void Batch<S>::linearized_forward(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S>
   d.call("linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
          [&](auto& w, const S* const* in, S* const* out) {
            d.table->linearized_forward(w.tree, in[0], in[1], in[2], w.lin, numbers(w.scratch[0]), out[0],
-                                       out[1], out[2], w.smallest, w.ahead);
+                                       out[1], out[2], w.smallest,
+                                       d.look_ahead(w, to, q.size() / d.model.nq()));
          });
 }
 template <class S>

@@ -87,7 +87,7 @@ struct Worker {
   AlignedArray<Lanes> in[most_inputs], full[most_inputs], out[most_outputs], full_out[most_outputs],
       scratch[2], coriolis;
   S smallest[most_lanes];
-  Ahead ahead;                          // of the first three results
+  std::size_t first = 0;                // state of the tile at hand
   std::size_t failed = nothing_failed;  // the first state of its tiles that was singular
   // One state at a time: where mimic joints take more than filling in, or matrices are large, or states few.
   std::optional<InverseDynamics<S>> inverse;
@@ -241,6 +241,11 @@ struct Batch<S>::Data {
   /// The model's own constants, also where inertias vary.
   const Tree<S>& base() const { return model.tree<S>(); }
 
+  void require_whole_tiles(const char* function, std::size_t count) const {
+    if (options.layout == Layout::tiles && count % static_cast<std::size_t>(table->lanes))
+      throw ArgumentError(fmt::format("{}: {} states, no multiple of the {} of a tile (Batch::lanes)",
+                                      function, count, table->lanes));
+  }
   std::size_t count_of(const char* function, std::span<const S> q) const {
     const std::size_t nq = model.nq();
     if (nq == 0)
@@ -249,9 +254,7 @@ struct Batch<S>::Data {
       throw ArgumentError(fmt::format("{}: q has {} numbers, no multiple of nq = {} of model '{}'", function,
                                       q.size(), nq, model.name()));
     const std::size_t count = q.size() / nq;
-    if (options.layout == Layout::tiles && count % static_cast<std::size_t>(table->lanes))
-      throw ArgumentError(fmt::format("{}: {} states, no multiple of the {} of a tile (Batch::lanes)",
-                                      function, count, table->lanes));
+    require_whole_tiles(function, count);
     return count;
   }
 
@@ -409,7 +412,7 @@ struct Batch<S>::Data {
         ++i;
       }
       std::fill_n(w.smallest, table->lanes, S(1));
-      look_ahead(w, outputs, count, first);
+      w.first = first;
       f(w, in, out);
       for (int s = 0; s < used; ++s)
         if (!(w.smallest[s] > 0)) w.failed = std::min(w.failed, first + s);
@@ -428,20 +431,20 @@ struct Batch<S>::Data {
     report(function);
   }
 
-  /// Where a tile has its first results: their lines are fetched while they are made. Results that go
+  /// Where a tile has its three results: their lines are fetched while they are made. Results that go
   /// straight there are some rows of a matrix behind; those of the first were fetched with the tile before.
-  void look_ahead(Worker& w, std::initializer_list<Output> outputs, std::size_t count,
-                  std::size_t first) const {
+  Ahead look_ahead(const Worker& w, std::initializer_list<Output> outputs, std::size_t count) const {
     const bool columns = options.layout == Layout::columns;
     const std::size_t lanes = table->lanes;
-    w.ahead.step = (columns ? count : lanes) * sizeof(S);
-    const std::size_t some = std::min<std::size_t>(outputs.size(), std::size(w.ahead.at));
-    for (std::size_t i = 0; i < some; ++i) {
-      const Output& output = outputs.begin()[i];
-      const std::size_t at = output.n == 0 ? 0 : first * (columns ? 1 : output.n);  // 0: left out
-      w.ahead.at[i] = reinterpret_cast<std::uintptr_t>(output.x.data() + at);
-      if (options.layout == Layout::tiles) w.ahead.at[i] += 4 * model.nv() * lanes * sizeof(S);
+    Ahead ahead;
+    ahead.step = (columns ? count : lanes) * sizeof(S);
+    std::uintptr_t* at = ahead.at;
+    for (const Output& output : outputs) {
+      *at = reinterpret_cast<std::uintptr_t>(output.x.data() + w.first * (columns ? 1 : output.n));
+      if (options.layout == Layout::tiles) *at += 4 * model.nv() * lanes * sizeof(S);
+      ++at;
     }
+    return ahead;
   }
 
   /// From the model's constants to those of each state: each worker's tree gets lanes of them.

@@ -68,9 +68,7 @@ void Batch<S>::vary(In<S> inertias, In<S> armature) {
     throw ArgumentError(
         fmt::format("vary: armature of {} states, inertias of {}", armature.size() / nv, count));
   const Given<S> given{d.model, d.options.layout, lanes, count, inertias, armature};
-  if (d.options.layout == Layout::tiles && count % lanes)
-    throw ArgumentError(
-        fmt::format("vary: {} states, no multiple of the {} of a tile (Batch::lanes)", count, lanes));
+  d.require_whole_tiles("vary", count);
   // Everything is checked before anything changes.
   for (auto& w : d.workers) w.failed = batching::nothing_failed;
   d.on_threads(count, [&](int worker, std::size_t state) {
