@@ -44,15 +44,22 @@ ARTICULA_INLINE void store_first(const Pack<T, lanes>& x, T* p, int count) {
 #endif
 }
 
-/// Once for each number of two rows (solves_at_once): two lines of each array.
+/// From memory to the second cache a few lines at a time, since more at once are dropped; from there to the
+/// first one when a neighbour has been written.
 struct FetchAhead {
   Ahead ahead;
-  ARTICULA_INLINE void operator()() {
-    for (std::uintptr_t& at : ahead.at) {
-      __builtin_prefetch(reinterpret_cast<const void*>(at), 1, 2);
-      __builtin_prefetch(reinterpret_cast<const void*>(at + ahead.step), 1, 2);
-      at += 2 * ahead.step;
+  ARTICULA_INLINE void operator()(int lines) {
+    if (ahead.lines <= 0) return;
+    ahead.lines -= lines;
+    for (int i = 0; i < lines; ++i) {
+      for (std::uintptr_t& at : ahead.at) {
+        __builtin_prefetch(reinterpret_cast<const void*>(at), 1, 2);
+        at += ahead.step;
+      }
     }
+  }
+  ARTICULA_INLINE void wrote(const void* p) const {
+    __builtin_prefetch(static_cast<const char*>(p) + ahead.near, 1, 3);
   }
 };
 
@@ -86,10 +93,11 @@ struct Batched {
   }
   ARTICULA_INLINE static LinearizationMemory<P> in(const LinearizationMemory<T>& m) {
     LinearizationMemory<P> w;
+    static_cast<LinearizationTables&>(w) = m;
     w.k = in(m.k);
     w.y = out(m.y), w.columns = out(m.columns), w.side = out(m.side), w.own = out(m.own), w.row = out(m.row);
     w.direct = out(m.direct), w.t = out(m.t), w.result = out(m.result);
-    w.index = m.index, w.block_rows = m.block_rows, w.block_begin = m.block_begin;
+    w.Z = out(m.Z), w.limb_columns = out(m.limb_columns), w.base = out(m.base);
     w.mass = model(m.mass), w.damping = model(m.damping);
     return w;
   }

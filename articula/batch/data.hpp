@@ -218,6 +218,7 @@ struct Batch<S>::Data {
       w.lin.mass = mass_outboard(w);
       w.lin.y = f(l.y), w.lin.columns = f(l.columns), w.lin.side = f(l.side), w.lin.own = f(l.own);
       w.lin.row = f(l.row), w.lin.direct = f(l.direct), w.lin.t = f(l.t), w.lin.result = f(l.result);
+      w.lin.Z = f(l.Z), w.lin.limb_columns = f(l.limb_columns), w.lin.base = f(l.base);
     }
   }
   const S* mass_outboard(Worker& w) const {
@@ -431,18 +432,19 @@ struct Batch<S>::Data {
     report(function);
   }
 
-  /// Where a tile has its three results: their lines are fetched while they are made. Results that go
-  /// straight there are some rows of a matrix behind; those of the first were fetched with the tile before.
+  /// Where a tile has its three results, matrices: their lines are fetched while they are made. Where results
+  /// go straight there, those of the next tile, and those of the next two rows from cache to cache.
   Ahead look_ahead(const Worker& w, std::initializer_list<Output> outputs, std::size_t count) const {
-    const bool columns = options.layout == Layout::columns;
+    const bool columns = options.layout == Layout::columns, tiles = options.layout == Layout::tiles;
     const std::size_t lanes = table->lanes;
     Ahead ahead;
     ahead.step = (columns ? count : lanes) * sizeof(S);
+    ahead.near = 2 * model.nv() * lanes * sizeof(S);
     std::uintptr_t* at = ahead.at;
     for (const Output& output : outputs) {
-      *at = reinterpret_cast<std::uintptr_t>(output.x.data() + w.first * (columns ? 1 : output.n));
-      if (options.layout == Layout::tiles) *at += 4 * model.nv() * lanes * sizeof(S);
-      ++at;
+      *at++ = reinterpret_cast<std::uintptr_t>(output.x.data() +
+                                               (w.first + (tiles ? lanes : 0)) * (columns ? 1 : output.n));
+      ahead.lines = static_cast<long>(output.n);
     }
     return ahead;
   }

@@ -12,11 +12,12 @@ namespace articula {
 /// The most lanes of any instruction set: arrays are made for so many.
 inline constexpr int most_lanes = 8;
 
-/// Where results will be written, for three arrays: a line of each every `step` bytes, to be fetched while
-/// they are made.
+/// Where results will be written, for three arrays: `lines` lines of each, `step` bytes apart, to be fetched
+/// while others are made. near: bytes to what the same array gets soon.
 struct Ahead {
   std::uintptr_t at[3] = {};
-  std::uintptr_t step = 0;
+  std::uintptr_t step = 0, near = 0;
+  long lines = 0;
 };
 
 template <class T>

@@ -32,9 +32,8 @@ struct Lin : Structure {
     m.direct = b.give(direct::count * nv);
     m.t = b.give(12 * slots);
     m.result = b.give(3 * nv);
-    m.index = memory().index;
-    m.block_rows = memory().block_rows;
-    m.block_begin = memory().block_begin;
+    static_cast<LinearizationTables&>(m) = memory();
+    m.Z = b.give(6 * m.carriers);
     m.mass = memory().mass;
   }
   LinearizationMemory<S> m;

@@ -24,6 +24,7 @@
 
 #include "articula/dynamics/transpose_text.hpp"
 #include "articula/linearization/linearized_inverse_text.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula::ARTICULA_ISA {
 
@@ -82,6 +83,17 @@ ARTICULA_INLINE void revolute_or_other(HingeKind kind, F&& f) {
     f(Index<0>{});
 }
 
+/// What is done while the matrices are made: nothing. FetchAhead (articula/batch) has memory bring the lines
+/// that results will be written to.
+struct NoTouch {
+  ARTICULA_INLINE void operator()(int) const {}     // some time has gone by
+  ARTICULA_INLINE void wrote(const void*) const {}  // a number of some row
+};
+
+/// Many states, two rows at a time.
+template <class S>
+inline constexpr bool is_pack = wide_bodies<S> == 1 && solves_at_once<S> > 1;
+
 template <class S>
 ARTICULA_INLINE S* direct_of(const LinearizationMemory<S>& m, int c) {
   return slot(m.direct, c, int(direct::count));
@@ -135,9 +147,9 @@ ARTICULA_INLINE S* gathered_of(const LinearizationMemory<S>& m, int c) {
 
 /// The motion of each body, outward: its ring inertia and force, and the rates of its joint's velocities. For
 /// one state those wait until a register of them can be made at once.
-template <bool turning, class S>
+template <bool turning, class S, class Touch>
 __attribute__((noinline)) void direct_outward(const Tree<Real<S>>& tree, const S* v, const S* a,
-                                              const LinearizationMemory<S>& m) {
+                                              const LinearizationMemory<S>& m, Touch& touch) {
   constexpr int s = stride<S>;
   constexpr bool wide = wide_bodies<S> != 1;
   const auto load = [&](const S* xk, S* yk, int k, const auto& V, const auto& alpha)
@@ -182,7 +194,7 @@ __attribute__((noinline)) void direct_outward(const Tree<Real<S>>& tree, const S
             write(d + direct::Pd, r.Pd);
           }
         });
-        if constexpr (!wide) load(slot(m.k.x, k, int(body::count)), yk, k, V, alpha);
+        if constexpr (!wide) load(slot(m.k.x, k, int(body::count)), yk, k, V, alpha), touch(4);
       });
   if constexpr (wide) {
     for (int k = 0; k < tree.slots(); k += wide_bodies<S>) {
@@ -194,9 +206,9 @@ __attribute__((noinline)) void direct_outward(const Tree<Real<S>>& tree, const S
 }
 
 /// f and Pr (4.12) for every velocity, inward; G; and the joint's own H S[H*] f.
-template <bool turning, class S>
+template <bool turning, class S, class Touch>
 __attribute__((noinline)) void direct_inward(const Tree<Real<S>>& tree, const ExternalForces<S>& external,
-                                             const LinearizationMemory<S>& m) {
+                                             const LinearizationMemory<S>& m, Touch& touch) {
   constexpr int s = stride<S>;
   constexpr bool wide = wide_bodies<S> != 1;
   constexpr int side = turning ? 42 : 24;
@@ -213,6 +225,7 @@ __attribute__((noinline)) void direct_inward(const Tree<Real<S>>& tree, const Ex
   const Spatial<S> none{{O, O, O}, {O, O, O}};
   Sums at{};  // from body to body where the next one is the inboard one
   for (int k = tree.bodies; k >= 1; --k) {
+    touch(6);
     const BodyIndex& b = tree.index[k];
     const S* const xk = slot(m.k.x, k, int(body::count));
     const S* const yk = y_of(m, k);
@@ -339,6 +352,31 @@ ARTICULA_INLINE void direct_columns(const Tree<Real<S>>& tree, const Linearizati
   }
 }
 
+/// For packs of states, where it costs less than the rows' solves with D.
+template <class S>
+__attribute__((noinline)) void direct_base_terms(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m,
+                                                 int k) {
+  const int c = tree.index[k].v;
+  const auto R = read<Mat3>(slot(m.k.x, k, int(body::count)) + body::R);
+  Spatial<S> columns[6];
+  for (int i = 0; i < 6; ++i) {
+    S x[6];
+    for (int j = 0; j < 6; ++j) x[j] = i / 3 == j / 3 ? -numbers_of(R)[3 * (i % 3) + j % 3] : S(0);
+    solve_D<Free>(m.k.inv_D + 6 * c, x);
+    columns[i] = {R * Vec3<S>{x[0], x[1], x[2]}, R * Vec3<S>{x[3], x[4], x[5]}};
+  }
+  const Vec3<S>&w0 = columns[0].w, &w1 = columns[1].w, &v3 = columns[3].v, &v4 = columns[4].v;
+  const ArticulatedInertia<S> L{{w0.x, w1.y, columns[2].w.z, w0.y, w0.z, w1.z},
+                                from_columns(columns[3].w, columns[4].w, columns[5].w),
+                                {v3.x, v4.y, columns[5].v.z, v3.y, v3.z, v4.z}};
+  write(m.base + free_base::minus_Lambda, L);
+  for (int i = 0; i < 3; ++i) {
+    const S* const d = direct_of(m, c + i);
+    write(m.base + free_base::by_turn + 6 * i,
+          read<Spatial>(d + direct::Sd) + L * read<Spatial>(d + direct::YA));
+  }
+}
+
 /// Columns of a free joint on the world in a register of rows, where t and tr (halved) have come to it:
 /// returns Z. Let a' be the base's linear acceleration in body axes less gravity's: M a' and what else the
 /// velocities ask for know neither the base's axes nor its linear velocity, but a' itself is a + w x v - g.
@@ -353,12 +391,32 @@ ARTICULA_INLINE Spatial<Solves<S>> direct_base(const Tree<Real<S>>& tree, const 
   constexpr int s = stride<S>;
   const W O(Real<S>(0));
   const int c = tree.index[k].v;
+  const bool own = !is_pack<S> || i0 < c + 6;
   const auto R = read<Mat3>(slot(m.k.x, k, int(body::count)) + s * body::R);
   const auto unit = [&](int i) __attribute__((always_inline)) { return unit_solves<S>(c + i - i0); };
-  const Vec3<W> Rw = star_times(R, t.w), Rv = star_times(R, t.v);
-  W x[6] = {unit(0) - Rw.x, unit(1) - Rw.y, unit(2) - Rw.z, unit(3) - Rv.x, unit(4) - Rv.y, unit(5) - Rv.z};
-  solve_D<Free>(m.k.inv_D + 6 * c, x);
-  const Spatial<W> Z{R * Vec3<W>{x[0], x[1], x[2]}, R * Vec3<W>{x[3], x[4], x[5]}};
+  W x[6];
+  Spatial<W> Z;
+  Vec3<W> by_turn = star_times(R, tr + tr);
+  if (own) {
+    const Vec3<W> Rw = star_times(R, t.w), Rv = star_times(R, t.v);
+    x[0] = unit(0) - Rw.x, x[1] = unit(1) - Rw.y, x[2] = unit(2) - Rw.z;
+    x[3] = unit(3) - Rv.x, x[4] = unit(4) - Rv.y, x[5] = unit(5) - Rv.z;
+    solve_D<Free>(m.k.inv_D + 6 * c, x);
+    Z = {R * Vec3<W>{x[0], x[1], x[2]}, R * Vec3<W>{x[3], x[4], x[5]}};
+    const auto turn = [&](int i) __attribute__((always_inline)) {
+      const S* const d = direct_of(m, c + i);
+      return dot(read<Spatial>(d + s * direct::Sd), t) + dot(read<Spatial>(d + s * direct::YA), Z);
+    };
+    by_turn += Vec3<W>{turn(0), turn(1), turn(2)};
+  } else {
+    Z = read<ArticulatedInertia>(m.base + s * free_base::minus_Lambda) * t;
+    const Vec3<W> w = star_times(R, Z.w), u = star_times(R, Z.v);
+    x[0] = w.x, x[1] = w.y, x[2] = w.z, x[3] = u.x, x[4] = u.y, x[5] = u.z;
+    const auto turn = [&](int i) __attribute__((always_inline)) {
+      return dot(read<Spatial>(m.base + s * (free_base::by_turn + 6 * i)), t);
+    };
+    by_turn += Vec3<W>{turn(0), turn(1), turn(2)};
+  }
   Vec3<W> fall{O, O, O}, drift{O, O, O};
   if (i0 < c + 6 || tree.has_armature) {
     const Vec3<W> u{unit(3) - x[3] * tree.armature[c + 3], unit(4) - x[4] * tree.armature[c + 4],
@@ -366,60 +424,70 @@ ARTICULA_INLINE Spatial<Solves<S>> direct_base(const Tree<Real<S>>& tree, const 
     fall = cross(star_times(R, Vec3<S>{S(tree.gravity.x), S(tree.gravity.y), S(tree.gravity.z)}), u);
     drift = -cross(Vec3<S>{v[c], v[c + 1], v[c + 2]}, u);
   }
-  const Vec3<W> ring = star_times(R, tr + tr);
   const auto column = [&](int i, const W& by_q, W by_v) __attribute__((always_inline)) {
     if (m.damping) by_v = by_v + x[i] * m.damping[c + i];
-    put(c + i, x[i], by_q, by_v);
+    put(c + i, x[i], -by_q, -by_v);
   };
-  const auto by_turn = [&](int i) __attribute__((always_inline)) {
-    const S* const d = direct_of(m, c + i);
-    return dot(read<Spatial>(d + s * direct::Sd), t) + dot(read<Spatial>(d + s * direct::YA), Z);
-  };
-  column(0, fall.x, by_turn(0) + ring.x);
-  column(1, fall.y, by_turn(1) + ring.y);
-  column(2, fall.z, by_turn(2) + ring.z);
+  column(0, fall.x, by_turn.x);
+  column(1, fall.y, by_turn.y);
+  column(2, fall.z, by_turn.z);
   column(3, O, drift.x);
   column(4, O, drift.y);
   column(5, O, drift.z);
   return Z;
 }
 
-/// A register of rows, velocities i0 .. i0 + wide - 1 (those of bodies first .. last), through both sweeps.
-/// put(c, M^-1, -da/dq, -da/dv) is told of every column c of bodies begin .. end - 1.
+/// A register of rows, velocities i0 .. i0 + rows - 1, on its way through both sweeps.
+template <class S>
+struct RowsAtOnce {
+  int i0, rows;
+  int first, last;  // their bodies
+  int begin, end;   // those of their trees: begin .. end - 1
+  Solves<S>* Z;     // 6 a carrier
+  Solves<S>*
+      kept;  // 3 a velocity on the way inward: nu, and the parts of -da/dq and -da/dv that t and tr give
+  /// Whether the inward sweep came through any of bodies b .. e - 1, or began there.
+  ARTICULA_INLINE bool meet(int b, int e) const { return first < e && b <= last; }
+};
+
+/// Inward: all bodies of these rows, then the ones that support the first; no other supports any of them.
+/// What goes to the next of them stays in registers. A base that falls freely is finished here:
+/// put(c, M^-1, da/dq, da/dv) is told of its columns.
 template <bool turning, class S, class Put>
-ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const S* v, const LinearizationMemory<S>& m,
-                                 int i0, int first, int last, int begin, int end, const Put& put) {
+ARTICULA_INLINE void direct_rows_inward(const Tree<Real<S>>& tree, const S* v,
+                                        const LinearizationMemory<S>& m, const RowsAtOnce<S>& at,
+                                        const Put& put) {
   using W = Solves<S>;
   constexpr int s = stride<S>;
   const W O(Real<S>(0));
   const Spatial<W> zero{{O, O, O}, {O, O, O}};
   const Vec3<W> none{O, O, O};
   W* const T = reinterpret_cast<W*>(m.t);
-  W* const lambda = reinterpret_cast<W*>(m.k.lambda);
-  W* const nu = reinterpret_cast<W*>(m.k.nu);
-  W* const result = reinterpret_cast<W*>(m.result);
+  bool several = false;  // limbs: they meet in T
+  for (int k = at.first + 1; k <= at.last; ++k) several = several || tree.index[k].inboard != k - 1;
   const auto clear = [&](int k) __attribute__((always_inline)) {
     if (!tree.index[k].has_sides) return;
     scatter<1>(zero, T + 12 * k), scatter<1>(none, T + 12 * k + 6), scatter<1>(none, T + 12 * k + 9);
   };
-  for (int k = first; k <= last; ++k) clear(k);
-  for (int k = tree.index[first].inboard; k != 0; k = tree.index[k].inboard) clear(k);
-  // Inward: all bodies of these rows, then the ones that support the first; no other supports any of them.
-  // What goes to the next of them stays in registers.
+  if (several) {
+    for (int k = at.first; k <= at.last; ++k) clear(k);
+    for (int k = tree.index[at.first].inboard; k != 0; k = tree.index[k].inboard) clear(k);
+  }
   Spatial<W> t = zero;
   Vec3<W> tr = none, tw = none;  // tr is halved
   const auto plus_kept = [&](int k) __attribute__((always_inline)) {
-    if (!tree.index[k].has_sides) return;
+    if (!several || !tree.index[k].has_sides) return;
     t += gather<1, Spatial<W>>(T + 12 * k);
     tr += gather<1, Vec3<W>>(T + 12 * k + 6);
     if constexpr (turning) tw += gather<1, Vec3<W>>(T + 12 * k + 9);
   };
-  const bool falls = falls_freely<turning>(tree, tree.index[begin]);
-  const int stop = falls ? begin : 0;
-  for (int k = last, next = 0; k != stop; k = next) {
+  const bool falls = falls_freely<turning>(tree, tree.index[at.begin]);
+  const int stop = falls ? at.begin : 0;
+  for (int k = at.last, next = 0; k != stop; k = next) {
     const BodyIndex& b = tree.index[k];
     const S* const xk = slot(m.k.x, k, int(body::count));
-    next = k > first ? k - 1 : b.inboard;
+    next = k > at.first ? k - 1 : b.inboard;
+    put.touch(3);
     plus_kept(k);
     revolute_or_other(
         b.kind, [&](auto revolute) __attribute__((always_inline)) {
@@ -429,14 +497,14 @@ ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const S* v, const Li
             const int c = b.v + i;
             const S* const d = direct_of(m, c);
             const auto h = read<Vec3>(d + s * direct::H);
-            e[i] = unit_solves<S>(c - i0) - dot(h, t.w);
+            e[i] = unit_solves<S>(c - at.i0) - dot(h, t.w);
             if constexpr (!revolute.value) e[i] = e[i] - dot(read<Vec3>(d + s * (direct::H + 3)), t.v);
             const auto Sd = read<Spatial>(d + s * direct::Sd);
             W by_q = dot(read<Spatial>(d + s * direct::Pdd), t) +
                      dot(revolute.value ? Sd.w : read<Vec3>(d + s * direct::Pd), tr);
             if constexpr (turning) by_q = by_q + dot(h, tw);
-            result[3 * c + 1] = by_q;
-            result[3 * c + 2] = dot(Sd, t) + dot(h, tr + tr);
+            at.kept[3 * c + 1] = by_q;
+            at.kept[3 * c + 2] = dot(Sd, t) + dot(h, tr + tr);
           }
           if (b.handover != Handover::none) {
             t = Phi<S>{read<Vec3>(xk + s * body::l)} * t;
@@ -451,7 +519,7 @@ ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const S* v, const Li
             e[0] = e[0] * m.k.inv_D[6 * b.v];
           else
             solve_D(m.k.inv_D + 6 * b.v, N, e);
-          for (int i = 0; i < N; ++i) nu[b.v + i] = e[i];
+          for (int i = 0; i < N; ++i) at.kept[3 * (b.v + i)] = e[i];
         });
     if (next == b.inboard) continue;
     if (b.inboard != 0) {  // the inboard body comes later, and has other children too
@@ -462,27 +530,34 @@ ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const S* v, const Li
     }
     t = zero, tr = none, tw = none;
   }
-  // Outward: all bodies of the trees that these rows belong to, those of the way inward among them.
-  Spatial<W> Z = zero;
   if (falls) {
-    plus_kept(begin);
-    Z = direct_base<S>(tree, v, m, i0, begin, t, tr, put);
-    if (tree.index[begin].has_sides) scatter<1>(Z, lambda + 6 * begin);
+    plus_kept(at.begin);
+    scatter<1>(direct_base<S>(tree, v, m, at.i0, at.begin, t, tr, put), at.Z + 6 * m.carrier[at.begin]);
   }
-  for (int k = falls ? begin + 1 : begin; k < end; ++k) {
+}
+
+/// Outward through bodies begin .. end - 1, whether they are on the way inward or not.
+template <class S, class Put>
+ARTICULA_INLINE void direct_rows_outward(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m,
+                                         const RowsAtOnce<S>& at, int begin, int end, const Put& put) {
+  using W = Solves<S>;
+  constexpr int s = stride<S>;
+  const W O(Real<S>(0));
+  Spatial<W> Z{};
+  for (int k = begin; k < end; ++k) {
     const BodyIndex& b = tree.index[k];
     const S* const xk = slot(m.k.x, k, int(body::count));
-    const bool passed = k <= last && tree.index[first].v < b.v_end;
+    const bool passed = k <= at.last && tree.index[at.first].v < b.v_end;
     if (b.inboard == 0)
-      Z = zero;
-    else if (b.inboard != k - 1)
-      Z = gather<1, Spatial<W>>(lambda + 6 * b.inboard);
+      Z = {{O, O, O}, {O, O, O}};
+    else if (b.inboard != k - 1 || k == begin)
+      Z = gather<1, Spatial<W>>(at.Z + 6 * m.carrier[b.inboard]);
     revolute_or_other(
         b.kind, [&](auto revolute) __attribute__((always_inline)) {
           const int N = revolute.value ? 1 : m.index[k].end - b.v;
           W x[revolute.value ? 1 : max_freedoms];
           for (int i = 0; i < N; ++i) {
-            x[i] = passed ? nu[b.v + i] : O;
+            x[i] = passed ? at.kept[3 * (b.v + i)] : O;
             if (b.inboard != 0) x[i] = x[i] - dot(gather<1, Spatial<S>>(m.k.K + 6 * (b.v + i)), Z);
           }
           if (b.inboard != 0) Z = star(Phi<S>{read<Vec3>(xk + s * body::l)}) * Z;
@@ -496,18 +571,18 @@ ARTICULA_INLINE void direct_rows(const Tree<Real<S>>& tree, const S* v, const Li
             const S* const d = direct_of(m, c);
             W by_q = dot(read<Spatial>(d + s * direct::YB), Z);
             W by_v = dot(read<Spatial>(d + s * direct::YA), Z);
-            if (passed) by_q = by_q + result[3 * c + 1], by_v = by_v + result[3 * c + 2];
+            if (passed) by_q = by_q + at.kept[3 * c + 1], by_v = by_v + at.kept[3 * c + 2];
             if (!revolute.value && b.inboard != 0)
               for (int r = 0; r < N; ++r) by_q = by_q - x[r] * m.own[6 * (b.v + r) + i];
             if (m.damping) by_v = by_v + x[i] * m.damping[c];
-            put(c, x[i], by_q, by_v);
+            put(c, x[i], -by_q, -by_v);
           }
         });
-    if (b.has_sides) scatter<1>(Z, lambda + 6 * k);
+    if (m.carrier[k] >= 0) scatter<1>(Z, at.Z + 6 * m.carrier[k]);
   }
 }
 
-/// Rows of the three matrices from m.result, where column c has (M^-1, -da/dq, -da/dv) at 3 c: columns
+/// Rows of the three matrices from m.result, where column c has (M^-1, da/dq, da/dv) at 3 c: columns
 /// c0 .. c1 - 1.
 template <class S>
 ARTICULA_INLINE void put_rows(int nv, const LinearizationMemory<S>& m, int rows, int c0, int c1,
@@ -529,7 +604,7 @@ ARTICULA_INLINE void put_rows(int nv, const LinearizationMemory<S>& m, int rows,
         transpose(square);
 #pragma GCC unroll 8
         for (int r = 0; r < wide; ++r)
-          if (r < full_rows) (which == 0 ? square[r] : -square[r]).store(to[which] + long(r) * nv + c);
+          if (r < full_rows) square[r].store(to[which] + long(r) * nv + c);
       }
     }
     if (!few || full_rows >= rows) return;
@@ -538,58 +613,213 @@ ARTICULA_INLINE void put_rows(int nv, const LinearizationMemory<S>& m, int rows,
   }
   for (; c < c1; ++c) {
     for (int r = first_row; r < rows; ++r) {
-      to[0][long(r) * nv + c] = m.result[3 * wide * c + r];
-      to[1][long(r) * nv + c] = -m.result[3 * wide * c + wide + r];
-      to[2][long(r) * nv + c] = -m.result[3 * wide * c + 2 * wide + r];
+      for (int which = 0; which < 3; ++which)
+        to[which][long(r) * nv + c] = m.result[(3 * c + which) * wide + r];
     }
   }
 }
 
-/// What is done each time a column of some rows has been made: nothing.
-struct NoTouch {
-  ARTICULA_INLINE void operator()() const {}
+template <class S, class W>
+ARTICULA_INLINE const S& row_of(const W& x, int r) {
+  if constexpr (solves_at_once<S> == 1)
+    return x;
+  else
+    return x.at[r];
+}
+/// The three matrices, and what is done while they are made.
+template <class S, class Touch>
+struct DirectMatrices {
+  int nv;
+  S *dtau, *dq, *dv;
+  Touch& touch;
 };
+/// Takes columns of rows to the matrices; where lanes are rows, to where they will be turned.
+template <class S, class Touch>
+struct PutColumn {
+  S *dtau, *dq, *dv;  // of the first row
+  Solves<S>* kept;
+  long nv;
+  int rows;
+  int below[solves_at_once<S>];
+  S* mirrored;
+  Touch& touch;
 
-/// Rows i0 .. i0 + rows - 1 of the three matrices: those of bodies first .. last, whose trees are bodies
-/// begin .. end - 1.
-template <bool turning, class S, class Touch>
-__attribute__((noinline)) void direct_matrix_rows(const Tree<Real<S>>& tree, const S* v,
-                                                  const LinearizationMemory<S>& m, int i0, int rows,
-                                                  int first, int last, int begin, int end, S* dq, S* dv,
-                                                  S* dtau, Touch& touch) {
-  const int nv = tree.nv, c0 = tree.index[begin].v, c1 = m.index[end - 1].end;
-  S* const to[3] = {dtau + long(i0) * nv, dq + long(i0) * nv, dv + long(i0) * nv};
-  for (int r = 0; r < rows; ++r) {
-    for (int which = 0; which < 3; ++which) {
-      S* const row = to[which] + long(r) * nv;
-      for (int c = 0; c < c0; ++c) row[c] = S(0);
-      for (int c = c1; c < nv; ++c) row[c] = S(0);
+  ARTICULA_INLINE PutColumn(const DirectMatrices<S, Touch>& to, const LinearizationMemory<S>& m,
+                            const RowsAtOnce<S>& at)
+      : dtau(to.dtau + long(at.i0) * to.nv),
+        dq(to.dq + long(at.i0) * to.nv),
+        dv(to.dv + long(at.i0) * to.nv),
+        kept(at.kept),
+        nv(to.nv),
+        rows(at.rows),
+        mirrored(to.dtau + at.i0),
+        touch(to.touch) {
+    if constexpr (is_pack<S>)
+      for (int r = 0; r < solves_at_once<S>; ++r) below[r] = r < rows ? m.limb_begin[at.i0 + r] : 0;
+  }
+  template <class W>
+  ARTICULA_INLINE void operator()(int c, const W& x, const W& by_q, const W& by_v) const {
+    if constexpr (wide_bodies < S >> 1) {
+      kept[3 * c] = x, kept[3 * c + 1] = by_q, kept[3 * c + 2] = by_v;
+    } else {
+      put(dtau, c, x);
+      // A limb's rows give M^-1 to those before it, see limb_rows().
+#pragma GCC unroll 2
+      for (int r = 0; is_pack<S> && r < solves_at_once<S>; ++r)
+        if (c < below[r]) mirrored[c * nv + r] = row_of<S>(x, r);
+      by_state(c, by_q, by_v);
     }
   }
-  if constexpr (wide_bodies < S >> 1) {
-    Wide<S>* const result = reinterpret_cast<Wide<S>*>(m.result);
-    direct_rows<turning>(
-        tree, v, m, i0, first, last, begin,
-        end, [&](int c, const auto& x, const auto& by_q, const auto& by_v) __attribute__((always_inline)) {
-          result[3 * c] = x, result[3 * c + 1] = by_q, result[3 * c + 2] = by_v;
-        });
-    put_rows(nv, m, rows, c0, c1, to);
-  } else {
-    direct_rows<turning>(
-        tree, v, m, i0, first, last, begin,
-        end, [&](int c, const auto& x, const auto& by_q, const auto& by_v) __attribute__((always_inline)) {
-          const auto put = [&](S * p, const auto& numbers) __attribute__((always_inline)) {
-            if constexpr (solves_at_once<S> == 1) {
-              p[c] = numbers;
-            } else {
+  template <class W>
+  ARTICULA_INLINE void by_state(int c, const W& by_q, const W& by_v) const {
+    put(dq, c, by_q), put(dv, c, by_v);
+    touch(1);
+  }
+  template <class W>
+  ARTICULA_INLINE void put(S* row, int c, const W& x) const {
 #pragma GCC unroll 2
-              for (int r = 0; r < solves_at_once<S>; ++r)
-                if (r < rows) p[long(r) * nv + c] = numbers.at[r];
-            }
-          };
-          put(to[0], x), put(to[1], -by_q), put(to[2], -by_v);
-          touch();
-        });
+    for (int r = 0; r < solves_at_once<S>; ++r)
+      if (r < rows) row[r * nv + c] = row_of<S>(x, r), touch.wrote(row + r * nv + c);
+  }
+};
+
+/// Both sweeps of a register of rows; of limbs that are not theirs only as far as to what carries them.
+template <bool turning, class S, class Touch>
+__attribute__((noinline)) void direct_rows(const Tree<Real<S>>& tree, const S* v,
+                                           const LinearizationMemory<S>& m, const RowsAtOnce<S>& rows,
+                                           const DirectMatrices<S, Touch>& to) {
+  const RowsAtOnce<S> at = rows;
+  const PutColumn<S, Touch> put(to, m, at);
+  direct_rows_inward<turning>(tree, v, m, at, put);
+  int begin = falls_freely<turning>(tree, tree.index[at.begin]) ? at.begin + 1 : at.begin;
+  const Limb* limb = is_pack<S> ? m.limbs : m.limbs_end;
+  while (begin < at.end) {
+    while (limb != m.limbs_end && (limb->first < begin || at.meet(limb->first, limb->end))) ++limb;
+    int end = at.end, next = at.end;
+    if (limb != m.limbs_end && limb->first < end) end = limb->first, next = limb->end;
+    direct_rows_outward(tree, m, at, begin, end, put);
+    begin = next;
+  }
+}
+
+/// Rows that are not a limb's own have Z = psi* Z(carrier) in it, so that (M^-1, da/dq, da/dv) of a column
+/// are three times six numbers times the carrier's Z, whatever the row: 18 products instead of 27. They are
+/// few enough to stay in the first cache while all rows pass.
+template <class S, class Touch>
+__attribute__((noinline)) void limb_columns(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m,
+                                            const Limb& limb, Touch& touch) {
+  S* columns = m.limb_columns + 18 * limb.v;
+  const S O(0);
+  for (int k = limb.first; k < limb.end; ++k) {
+    for (int c = tree.index[k].v; c < m.index[k].end; ++c, columns += 18) {
+      const S* const d = direct_of(m, c);
+      Spatial<S> x{{O, O, O}, {O, O, O}}, by_q = -read<Spatial>(d + direct::YB),
+                                          by_v = -read<Spatial>(d + direct::YA);
+      for (int p = k; p >= limb.first; --p) {  // psi, and what the joint's own x adds
+        touch(1);
+        const BodyIndex& b = tree.index[p];
+        revolute_or_other(
+            b.kind, [&](auto revolute) __attribute__((always_inline)) {
+              const int N = revolute.value ? 1 : m.index[p].end - b.v;
+              S ux[revolute.value ? 1 : max_freedoms], uq[revolute.value ? 1 : max_freedoms],
+                  uv[revolute.value ? 1 : max_freedoms];
+              for (int i = 0; i < N; ++i) {
+                const S* const h = direct_of(m, b.v + i) + direct::H;
+                const auto along = [&](const Spatial<S>& y) __attribute__((always_inline)) {
+                  const S u = dot(read<Vec3>(h), y.w);
+                  return revolute.value ? u : u + dot(read<Vec3>(h + 3), y.v);
+                };
+                ux[i] = along(x), uq[i] = along(by_q), uv[i] = along(by_v);
+                if (p != k) continue;
+                if (!revolute.value) uq[i] = uq[i] + m.own[6 * (b.v + i) + c - b.v];
+                if (b.v + i != c) continue;
+                ux[i] = ux[i] + S(1);
+                if (m.damping) uv[i] = uv[i] - m.damping[c];
+              }
+              const Phi<S> phi{read<Vec3>(slot(m.k.x, p, int(body::count)) + body::l)};
+              x = phi * x, by_q = phi * by_q, by_v = phi * by_v;
+              for (int i = 0; i < N; ++i) {
+                const auto K = gather<1, Spatial<S>>(m.k.K + 6 * (b.v + i));
+                x -= K * ux[i], by_q -= K * uq[i], by_v -= K * uv[i];
+              }
+            });
+      }
+      scatter<1>(x, columns), scatter<1>(by_q, columns + 6), scatter<1>(by_v, columns + 12);
+    }
+  }
+}
+template <class S, class Touch>
+__attribute__((noinline)) void limb_rows(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m,
+                                         const RowsAtOnce<S>& at, const Limb& limb,
+                                         const DirectMatrices<S, Touch>& to) {
+  const PutColumn<S, Touch> put(to, m, at);
+  const auto Z = gather<1, Spatial<Solves<S>>>(at.Z + 6 * m.carrier[tree.index[limb.first].inboard]);
+  const S* columns = m.limb_columns + 18 * limb.v;
+  const auto times_Z = [&](int i) __attribute__((always_inline)) {
+    return dot(gather<1, Spatial<S>>(columns + i), Z);
+  };
+  // Rows before the limb have M^-1 from its rows, if all of them belong to its tree.
+  if (at.i0 < limb.v && limb.v < tree.index[at.begin].v_end)
+    for (int c = limb.v; c < limb.v_end; ++c, columns += 18) put.by_state(c, times_Z(6), times_Z(12));
+  else
+    for (int c = limb.v; c < limb.v_end; ++c, columns += 18) put(c, times_Z(0), times_Z(6), times_Z(12));
+}
+
+/// So many registers of rows go through one limb before the next one's columns are read.
+template <class S>
+inline constexpr int rows_in_turn = is_pack<S> ? 4 : 1;
+
+/// All rows, when the columns are known.
+template <bool turning, class S, class Touch>
+ARTICULA_INLINE void direct_matrices(const Tree<Real<S>>& tree, const S* v, const LinearizationMemory<S>& m,
+                                     S* dq, S* dv, S* dtau, Touch& touch) {
+  using W = Solves<S>;
+  constexpr int together = solves_at_once<S>;
+  const int nv = tree.nv;
+  const DirectMatrices<S, Touch> matrices{nv, dtau, dq, dv, touch};
+  if constexpr (is_pack<S>) {
+    if (falls_freely<turning>(tree, tree.index[1])) direct_base_terms(tree, m, 1);
+    for (const Limb* limb = m.limbs; limb != m.limbs_end; ++limb) limb_columns(tree, m, *limb, touch);
+  }
+  int first = 1, last = 1;  // bodies of the rows at hand
+  for (int next = 0; next < nv;) {
+    RowsAtOnce<S> rows[rows_in_turn<S>];
+    int count = 0;
+    for (; count < rows_in_turn<S> && next < nv; ++count, next += together) {
+      int i0 = next, n = nv - next < together ? nv - next : together;
+      if (!is_pack<S> && nv > together && n < together)  // the last rows overlap those before
+        i0 = nv - together, n = together;
+      while (m.index[first].end <= i0) ++first;
+      while (m.index[last].end < i0 + n) ++last;
+      int begin = first, end = last + 1;
+      while (tree.index[begin].inboard != 0) begin = tree.index[begin].inboard;
+      while (end < tree.slots() && tree.index[end].inboard != 0) ++end;
+      rows[count] = {i0,
+                     n,
+                     first,
+                     last,
+                     begin,
+                     end,
+                     reinterpret_cast<W*>(m.Z) + 6 * m.carriers * count,
+                     reinterpret_cast<W*>(m.result)};
+      const int c0 = tree.index[begin].v, c1 = m.index[end - 1].end;
+      S* const to[3] = {dtau + long(i0) * nv, dq + long(i0) * nv, dv + long(i0) * nv};
+      for (S* const matrix : to) {
+        for (int r = 0; r < n; ++r) {
+          S* const row = matrix + long(r) * nv;
+          for (int c = 0; c < c0; ++c) row[c] = S(0);
+          for (int c = c1; c < nv; ++c) row[c] = S(0);
+        }
+      }
+      direct_rows<turning>(tree, v, m, rows[count], matrices);
+      if constexpr (wide_bodies < S >> 1) put_rows(nv, m, n, c0, c1, to);
+    }
+    if constexpr (is_pack<S>)
+      for (const Limb* limb = m.limbs; limb != m.limbs_end; ++limb)
+        for (int i = 0; i < count; ++i)
+          if (rows[i].begin < limb->first && limb->first < rows[i].end &&
+              !rows[i].meet(limb->first, limb->end))
+            limb_rows(tree, m, rows[i], *limb, matrices);
   }
 }
 
@@ -599,32 +829,18 @@ template <class S, class Touch>
 ARTICULA_INLINE void direct_forward(const Tree<Real<S>>& tree, const S* v, const S* a,
                                     const ExternalForces<S>& external, const LinearizationMemory<S>& m, S* dq,
                                     S* dv, S* dtau, Touch touch) {
+  const auto run = [&](auto turning) __attribute__((always_inline)) {
+    constexpr bool turns = decltype(turning)::value != 0;
+    direct_outward<turns>(tree, v, a, m, touch);
+    apply_external(tree, external, m, false);
+    direct_inward<turns>(tree, external, m, touch);
+    if constexpr (wide_bodies<S> != 1) direct_columns<turns>(tree, m);
+    direct_matrices<turns>(tree, v, m, dq, dv, dtau, touch);
+  };
   if (external.turning())
-    direct_outward<true>(tree, v, a, m);
+    run(Index<1>{});
   else
-    direct_outward<false>(tree, v, a, m);
-  apply_external(tree, external, m, false);
-  if (external.turning()) {
-    direct_inward<true>(tree, external, m);
-    if constexpr (wide_bodies<S> != 1) direct_columns<true>(tree, m);
-  } else {
-    direct_inward<false>(tree, external, m);
-    if constexpr (wide_bodies<S> != 1) direct_columns<false>(tree, m);
-  }
-  const int nv = tree.nv, together = solves_at_once<S>, rows = nv < together ? nv : together;
-  int first = 1, last = 1;  // bodies of the rows at hand
-  for (int next = 0; next < nv; next += together) {
-    const int i0 = next + rows > nv ? nv - rows : next;  // the last rows overlap those before
-    while (m.index[first].end <= i0) ++first;
-    while (m.index[last].end < i0 + rows) ++last;
-    int begin = first, end = last + 1;
-    while (tree.index[begin].inboard != 0) begin = tree.index[begin].inboard;
-    while (end < tree.slots() && tree.index[end].inboard != 0) ++end;
-    if (external.turning())
-      direct_matrix_rows<true>(tree, v, m, i0, rows, first, last, begin, end, dq, dv, dtau, touch);
-    else
-      direct_matrix_rows<false>(tree, v, m, i0, rows, first, last, begin, end, dq, dv, dtau, touch);
-  }
+    run(Index<0>{});
 }
 
 template <class S>

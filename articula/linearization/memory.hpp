@@ -72,6 +72,14 @@ enum : int {
   count = 60,
 };
 }
+/// Of LinearizationMemory::base: what rows that are not its own have of a free base.
+namespace free_base {
+enum : int {
+  minus_Lambda = 0,  // ArticulatedInertia: Z = -Lambda t
+  by_turn = 21,      // three Spatial: Sd - Lambda YA, for Sd.t + YA.Z
+  count = 39,
+};
+}
 /// Of LinearizationMemory::gathered, likewise: what YA and YB are made of, where that is done a register of
 /// velocities at a time.
 namespace gathered {
@@ -93,22 +101,38 @@ struct ColumnIndex {
   const unsigned char *outboard, *inboard;
 };
 
-template <class S>
-struct LinearizationMemory {
-  KernelMemory<S> k;
-  S* y = nullptr;         // motion::count a slot, in blocks
-  S* columns = nullptr;   // column::count a velocity, in blocks
-  S* side = nullptr;      // 42 a slot: what children that do not follow their parent directly hand over
-  S* own = nullptr;       // 6 a velocity: H(i) S[H*(c)] f over the joint's own velocities c
-  S* row = nullptr;       // 3 rows of padded(nv)
-  S* direct = nullptr;    // direct::count a velocity, in blocks
-  S* gathered = nullptr;  // gathered::count a velocity, in blocks; not for packs
-  S* t = nullptr;         // 12 a slot, of Wide<S>: LIN's psi(., k) K, and what goes with it
-  S* result = nullptr;    // 3 a velocity, of Wide<S>
+/// The last bodies of a limb, first .. end - 1, each on the one before, and their velocities.
+struct Limb {
+  int first, end, v, v_end;
+};
+
+/// What the kernels know of a model's columns, whatever the scalar.
+struct LinearizationTables {
   const ColumnIndex* index = nullptr;  // by slot
+  const int* carrier = nullptr;        // by slot: bodies whose Z is asked for later are numbered; -1: others
+  int carriers = 0;
+  const Limb *limbs = nullptr, *limbs_end = nullptr;
+  const int* limb_begin = nullptr;  // by velocity: the first of the limb that it belongs to; 0: none
   const int* block_rows =
       nullptr;  // for each block of columns, the rows that are not zero in dT/dq and dT/dv;
   const int* block_begin = nullptr;  // where each block's begin in it
+};
+
+template <class S>
+struct LinearizationMemory : LinearizationTables {
+  KernelMemory<S> k;
+  S* y = nullptr;             // motion::count a slot, in blocks
+  S* columns = nullptr;       // column::count a velocity, in blocks
+  S* side = nullptr;          // 42 a slot: what children that do not follow their parent directly hand over
+  S* own = nullptr;           // 6 a velocity: H(i) S[H*(c)] f over the joint's own velocities c
+  S* row = nullptr;           // 3 rows of padded(nv)
+  S* direct = nullptr;        // direct::count a velocity, in blocks
+  S* gathered = nullptr;      // gathered::count a velocity, in blocks; not for packs
+  S* t = nullptr;             // 12 a slot, of Solves<S>: LIN's psi(., k) K, and what goes with it
+  S* result = nullptr;        // 3 a velocity, of Solves<S>
+  S* Z = nullptr;             // 6 a carrier, of Solves<S>; packs: for all rows
+  S* limb_columns = nullptr;  // 18 a velocity of a limb; packs only
+  S* base = nullptr;          // free_base::count; packs only
   const Real<S>* mass = nullptr;     // by velocity, padded: mass outboard of its joint
   const Real<S>* damping = nullptr;  // by velocity; null: none
 };

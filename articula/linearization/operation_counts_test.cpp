@@ -35,8 +35,8 @@ struct Counter {
     m.y = take(slots * motion::count), m.side = take(42 * slots), m.columns = take(column::count * padded_nv);
     m.own = take(6 * n), m.row = take(3 * padded_nv), m.direct = take(direct::count * padded_nv);
     m.t = take(12 * slots), m.result = take(3 * padded_nv);
-    m.index = indexed.memory().index, m.block_rows = indexed.memory().block_rows;
-    m.block_begin = indexed.memory().block_begin, m.mass = indexed.memory().mass;
+    static_cast<LinearizationTables&>(m) = indexed.memory();
+    m.Z = take(6 * m.carriers), m.mass = indexed.memory().mass;
     const auto at = random(model, 5);
     for (int i = 0; i < n; ++i) {
       q.push_back(C::variable(at[i]));

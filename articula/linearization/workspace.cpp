@@ -1,14 +1,42 @@
 #include "articula/linearization/workspace.hpp"
 
+#include <algorithm>
+
 #include "articula/spatial/dual.hpp"
 
 namespace articula {
+
+template <class S>
+Limbs::Limbs(const Tree<S>& tree) : carrier(tree.slots(), -1), begin(tree.nv) {
+  // So few that what all rows read of them stays in the first cache, and so many rows that it pays.
+  constexpr int most_bodies = 8, least_rows = 12;
+  const auto end_of = [&](int k) {
+    return tree.index[k].v + visit(tree.index[k].kind, [](auto j) { return int(j.nv); });
+  };
+  for (int k = 1; k < tree.slots(); ++k) {
+    if (k + 1 < tree.slots() && tree.index[k + 1].inboard == k) continue;
+    int first = k;  // k carries nothing
+    while (k + 1 - first < most_bodies && tree.index[first].inboard == first - 1 && first > 1 &&
+           tree.index[first - 1].inboard != 0 && !tree.index[first - 1].has_sides)
+      --first;
+    if (tree.index[first].inboard == 0) continue;
+    if (tree.nv - (end_of(k) - tree.index[first].v) < least_rows) continue;
+    limbs.push_back({first, k + 1, tree.index[first].v, end_of(k)});
+    for (int c = tree.index[first].v; c < end_of(k); ++c) begin[c] = tree.index[first].v;
+  }
+  for (int k = 1; k < tree.slots(); ++k)
+    carrier[k] = tree.index[k].has_sides || tree.index[k].inboard == 0 ? 0 : -1;
+  for (const Limb& limb : limbs) carrier[tree.index[limb.first].inboard] = 0;
+  for (int& number : carrier)
+    if (number == 0) number = carriers++;
+}
 
 template <class S>
 AlignedArray<S> linearization_arrays(const Tree<Real<S>>& tree, const LinearizationNeeds& needs,
                                      LinearizationMemory<S>& m) {
   const std::size_t slots = tree.slots(), nv = tree.nv, padded_slots = padded(tree.slots());
   const std::size_t widest = block;  // widest Wide<S> of any instruction set, in scalars
+  const std::size_t carriers = Limbs(tree).carriers;
   AlignedArray<S> memory;
   std::size_t used = 0;
   const auto give = [&](bool wanted, std::size_t count, S*& pointer) {
@@ -28,6 +56,9 @@ AlignedArray<S> linearization_arrays(const Tree<Real<S>>& tree, const Linearizat
          m.gathered);
     give(needs.direct, 12 * widest * slots, m.t);
     give(needs.direct, 3 * widest * static_cast<std::size_t>(padded(tree.nv)), m.result);
+    give(needs.direct, 6 * carriers * widest, m.Z);
+    give(needs.direct && stride<S> == 1, 18 * nv, m.limb_columns);
+    give(needs.direct && stride<S> == 1, free_base::count, m.base);
     if (pass == 0) memory = AlignedArray<S>(used + 16);
   }
   return memory;
@@ -64,12 +95,17 @@ std::vector<ColumnIndex> column_index(const Tree<S>& tree, std::vector<unsigned 
 template <class S>
 LinearizationWorkspace<S>::LinearizationWorkspace(const Model& model, const MemoryNeeds& memory,
                                                   const LinearizationNeeds& needs)
-    : Workspace<S>(model, memory) {
+    : Workspace<S>(model, memory), limbs_(this->tree()) {
   const Tree<S>& tree = this->tree();
   arrays_ = linearization_arrays(tree, needs, lin_);
   lin_.k = this->m_;
   index_ = column_index(tree, bits_);
   lin_.index = index_.data();
+  lin_.carrier = limbs_.carrier.data();
+  lin_.carriers = limbs_.carriers;
+  lin_.limbs = limbs_.limbs.data();
+  lin_.limbs_end = lin_.limbs + limbs_.limbs.size();
+  lin_.limb_begin = limbs_.begin.data();
   for (int at = 0; at < padded(tree.nv) / block; ++at) {
     block_begin_.push_back(static_cast<int>(block_rows_.size()));
     for (int k = 1; k < tree.slots(); ++k)

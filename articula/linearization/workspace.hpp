@@ -30,6 +30,17 @@ struct LinearizationNeeds {
   bool direct = false;   // Algorithm 6
 };
 
+/// Which bodies make up limbs whose columns other rows of Algorithm 6 have from their carrier (packs of
+/// states only), and which bodies carry others than the next.
+struct Limbs {
+  template <class S>
+  explicit Limbs(const Tree<S>& tree);
+  std::vector<int> carrier;  // by slot, numbered; -1
+  int carriers = 0;
+  std::vector<Limb> limbs;
+  std::vector<int> begin;  // by velocity: the first of its limb; 0: none
+};
+
 /// Hands out a kernel's arrays, sized for a model, from one block of memory.
 template <class S>
 AlignedArray<S> linearization_arrays(const Tree<Real<S>>& tree, const LinearizationNeeds& needs,
@@ -58,6 +69,7 @@ class LinearizationWorkspace : public Workspace<S> {
 
  private:
   AlignedArray<S> arrays_, mass_, damping_, expanded_;
+  Limbs limbs_;
   std::vector<ColumnIndex> index_;
   std::vector<unsigned char> bits_;
   std::vector<int> block_rows_, block_begin_;
