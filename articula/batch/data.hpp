@@ -433,13 +433,13 @@ struct Batch<S>::Data {
   }
 
   /// Where a tile has its three results, matrices: their lines are fetched while they are made. Where results
-  /// go straight there, those of the next tile, and those of the next two rows from cache to cache.
+  /// go straight there, those of the next tile, and those of four rows on from cache to cache.
   Ahead look_ahead(const Worker& w, std::initializer_list<Output> outputs, std::size_t count) const {
     const bool columns = options.layout == Layout::columns, tiles = options.layout == Layout::tiles;
     const std::size_t lanes = table->lanes;
     Ahead ahead;
     ahead.step = (columns ? count : lanes) * sizeof(S);
-    ahead.near = 2 * model.nv() * lanes * sizeof(S);
+    if (tiles) ahead.near = 4 * model.nv() * lanes * sizeof(S);
     std::uintptr_t* at = ahead.at;
     for (const Output& output : outputs) {
       *at++ = reinterpret_cast<std::uintptr_t>(output.x.data() +

@@ -765,10 +765,6 @@ __attribute__((noinline)) void limb_rows(const Tree<Real<S>>& tree, const Linear
     for (int c = limb.v; c < limb.v_end; ++c, columns += 18) put(c, times_Z(0), times_Z(6), times_Z(12));
 }
 
-/// So many registers of rows go through one limb before the next one's columns are read.
-template <class S>
-inline constexpr int rows_in_turn = is_pack<S> ? 4 : 1;
-
 /// All rows, when the columns are known.
 template <bool turning, class S, class Touch>
 ARTICULA_INLINE void direct_matrices(const Tree<Real<S>>& tree, const S* v, const LinearizationMemory<S>& m,
@@ -783,9 +779,10 @@ ARTICULA_INLINE void direct_matrices(const Tree<Real<S>>& tree, const S* v, cons
   }
   int first = 1, last = 1;  // bodies of the rows at hand
   for (int next = 0; next < nv;) {
-    RowsAtOnce<S> rows[rows_in_turn<S>];
+    constexpr int most = is_pack<S> ? rows_in_turn : 1;
+    RowsAtOnce<S> rows[most];
     int count = 0;
-    for (; count < rows_in_turn<S> && next < nv; ++count, next += together) {
+    for (; count < most && next < nv; ++count, next += together) {
       int i0 = next, n = nv - next < together ? nv - next : together;
       if (!is_pack<S> && nv > together && n < together)  // the last rows overlap those before
         i0 = nv - together, n = together;

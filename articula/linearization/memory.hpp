@@ -105,6 +105,9 @@ struct ColumnIndex {
 struct Limb {
   int first, end, v, v_end;
 };
+/// So many registers of rows (Solves<S>) go through one limb before the next one's columns are read: packs of
+/// states only.
+inline constexpr int rows_in_turn = 20;
 
 /// What the kernels know of a model's columns, whatever the scalar.
 struct LinearizationTables {
@@ -130,7 +133,7 @@ struct LinearizationMemory : LinearizationTables {
   S* gathered = nullptr;      // gathered::count a velocity, in blocks; not for packs
   S* t = nullptr;             // 12 a slot, of Solves<S>: LIN's psi(., k) K, and what goes with it
   S* result = nullptr;        // 3 a velocity, of Solves<S>
-  S* Z = nullptr;             // 6 a carrier, of Solves<S>; packs: for all rows
+  S* Z = nullptr;             // 6 a carrier, of Solves<S>; packs: for rows_in_turn
   S* limb_columns = nullptr;  // 18 a velocity of a limb; packs only
   S* base = nullptr;          // free_base::count; packs only
   const Real<S>* mass = nullptr;     // by velocity, padded: mass outboard of its joint

@@ -56,7 +56,7 @@ AlignedArray<S> linearization_arrays(const Tree<Real<S>>& tree, const Linearizat
          m.gathered);
     give(needs.direct, 12 * widest * slots, m.t);
     give(needs.direct, 3 * widest * static_cast<std::size_t>(padded(tree.nv)), m.result);
-    give(needs.direct, 6 * carriers * widest, m.Z);
+    give(needs.direct, 6 * carriers * (stride<S> == 1 ? 2 * rows_in_turn : widest), m.Z);
     give(needs.direct && stride<S> == 1, 18 * nv, m.limb_columns);
     give(needs.direct && stride<S> == 1, free_base::count, m.base);
     if (pass == 0) memory = AlignedArray<S>(used + 16);
