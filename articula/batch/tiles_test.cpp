@@ -89,6 +89,46 @@ TEST(Tiles, AreTheRowsBits) {
   });
 }
 
+/// Every number is written, straight into the tiles: limbs on carriers of all kinds and several trees, pairs
+/// of rows that belong to two limbs or two trees. Against one state at a time.
+TEST(Tiles, OfLimbsAndSeveralTrees) {
+  Worst worst("linearized forward dynamics in tiles, large trees");
+  int tried = 0;
+  for (const Branching branching : {Branching::tree, Branching::bushy, Branching::several, Branching::deep}) {
+    for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+      Rng rng(seed);
+      const bool turning = seed % 2;  // revolute joints alone have their own text
+      const auto kinds =
+          turning ? std::vector{JointKind::revolute, JointKind::continuous} : moving_joint_kinds();
+      const ModelSpec spec =
+          random_spec(rng, {.links = turning ? 30 : 15, .kinds = kinds, .branching = branching});
+      const Model model(spec, {.base = seed % 3 ? Base::free : Base::fixed});
+      const std::size_t nq = model.nq(), nv = model.nv();
+      if (nv > 48) continue;  // made one state at a time
+      ++tried;
+      Batch<> batch(model, {.layout = Layout::tiles});
+      const std::size_t lanes = batch.lanes(), count = 2 * lanes;
+      const States s(rng, model, count);
+      Tiled dq(count * nv * nv, 0), dv(count * nv * nv, 0), dtau(count * nv * nv, 0);
+      batch.linearized_forward(Tiled(s.q, count, lanes, 0), Tiled(s.v, count, lanes, 0),
+                               Tiled(s.tau, count, lanes, 0), dq, dv, dtau);
+      const auto by_q = dq.in_rows(count, lanes), by_v = dv.in_rows(count, lanes),
+                 by_tau = dtau.in_rows(count, lanes);
+      LinearizedForward<> one(model);
+      std::vector<double> X(nv * nv), Y(nv * nv), Z(nv * nv);
+      for (std::size_t i = 0; i < count; ++i) {
+        linearized_forward(one, row(s.q, i, nq), row(s.v, i, nv), row(s.tau, i, nv), X, Y, Z);
+        const auto same = [&](const std::vector<double>& all, const std::vector<double>& expected) {
+          EXPECT_LT(worst(relative_error(row(all, i, nv * nv), expected, 0.01)), 1e-9)
+              << "seed " << seed << ", branching " << static_cast<int>(branching);
+        };
+        same(by_q, X), same(by_v, Y), same(by_tau, Z);
+      }
+    }
+  }
+  EXPECT_GT(tried, 30);
+}
+
 TEST(Tiles, OfLargeModels) { expect_same(Model(make_chain(60)), 1, 6); }  // matrices one at a time
 
 TEST(Tiles, OfWhatIsBuiltOnBatches) {
