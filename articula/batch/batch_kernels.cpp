@@ -50,12 +50,14 @@ struct FetchAhead {
   Ahead ahead;
   ARTICULA_INLINE void operator()(int lines) {
     if (ahead.lines <= 0) return;
-    ahead.lines -= lines;
-    for (int i = 0; i < lines; ++i) {
-      for (std::uintptr_t& at : ahead.at) {
-        __builtin_prefetch(reinterpret_cast<const void*>(at), 1, 2);
-        at += ahead.step;
-      }
+    if (ahead.few) return fetch();
+    for (int i = 0; i < lines; ++i) fetch();
+  }
+  ARTICULA_INLINE void fetch() {
+    --ahead.lines;
+    for (std::uintptr_t& at : ahead.at) {
+      __builtin_prefetch(reinterpret_cast<const void*>(at), 1, 2);
+      at += ahead.step;
     }
   }
   ARTICULA_INLINE void wrote(const void* p) const {
@@ -187,8 +189,10 @@ struct Batched {
     t.potential.store(potential);
   }
   static void lin_inverse(const Tree<T>& tree, const T* q, const T* v, const T* a,
-                          const LinearizationMemory<T>& m, T* dq, T* dv, T* da) {
-    linearized_inverse<P>(in(tree), in(q), in(v), in(a), {}, in(m), out(da), out(dq), out(dv));
+                          const LinearizationMemory<T>& m, T* dq, T* dv, T* da, const Ahead& ahead) {
+    const LinearizationMemory<P> memory = in(m);
+    place_bodies<P>(in(tree), in(q), memory.k.x);
+    inverse_matrices<P>(in(tree), in(v), in(a), {}, memory, out(da), out(dq), out(dv), FetchAhead{ahead});
   }
   static void lin_forward(const Tree<T>& tree, const T* q, const T* v, const T* tau,
                           const LinearizationMemory<T>& m, T* a, T* dq, T* dv, T* dtau, T* smallest,

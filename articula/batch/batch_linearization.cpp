@@ -19,10 +19,12 @@ void Batch<S>::linearized_inverse(In<S> q, In<S> v, In<S> a, Out<S> dq, Out<S> d
     return;
   }
   d.prepare_linearization();
-  d.call("linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},
-         {d.matrix("dq", dq), d.matrix("dv", dv), d.matrix("da", da)},
+  const std::initializer_list<typename Data::Output> to{d.matrix("dq", dq), d.matrix("dv", dv),
+                                                        d.matrix("da", da)};
+  d.call("linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)}, to,
          [&](auto& w, const S* const* in, S* const* out) {
-           d.table->linearized_inverse(w.tree, in[0], in[1], in[2], w.lin, out[0], out[1], out[2]);
+           d.table->linearized_inverse(w.tree, in[0], in[1], in[2], w.lin, out[0], out[1], out[2],
+                                       d.look_ahead(w, to, q.size() / d.model.nq()));
          });
 }
 template <class S>

@@ -440,6 +440,7 @@ struct Batch<S>::Data {
     Ahead ahead;
     ahead.step = (columns ? count : lanes) * sizeof(S);
     if (tiles) ahead.near = 4 * model.nv() * lanes * sizeof(S);
+    ahead.few = model.nv() < 12;
     std::uintptr_t* at = ahead.at;
     for (const Output& output : outputs) {
       *at++ = reinterpret_cast<std::uintptr_t>(output.x.data() +

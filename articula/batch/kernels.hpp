@@ -18,6 +18,7 @@ struct Ahead {
   std::uintptr_t at[3] = {};
   std::uintptr_t step = 0, near = 0;
   long lines = 0;
+  bool few = false;  // enough to fetch one at a time
 };
 
 template <class T>
@@ -42,7 +43,8 @@ struct BatchTable {
   void (*inverse_mass_matrix)(const Model&, const T* q, const M&, T* matrix, T* smallest);
   void (*kinematics)(const Model&, const T* q, const T* v, const T* a, const M&);
   void (*energies)(const Model&, const M&, T* kinetic, T* potential);  // after kinematics
-  void (*linearized_inverse)(const Model&, const T* q, const T* v, const T* a, const L&, T* dq, T* dv, T* da);
+  void (*linearized_inverse)(const Model&, const T* q, const T* v, const T* a, const L&, T* dq, T* dv, T* da,
+                             const Ahead&);
   void (*linearized_forward)(const Model&, const T* q, const T* v, const T* tau, const L&, T* a, T* dq, T* dv,
                              T* dtau, T* smallest, const Ahead&);
   void (*perturbed_inverse)(const Model&, const T* q, const T* v, const T* a, const T* dq, const T* dv,

@@ -101,7 +101,7 @@ void tied_linearized_forward(D& d, std::span<const S> q, std::span<const S> v, s
            d.expand(Numbers::velocities, a, full_a);
            S* const full[] = {numbers(w.full_out[0]), numbers(w.full_out[1])};
            d.table->linearized_inverse(w.tree, numbers(w.full[0]), numbers(w.full[1]), full_a, w.lin, full[0],
-                                       full[1], nullptr);
+                                       full[1], nullptr, {});
            for (int i = 0; i < 2; ++i) {
              d.reduce(Numbers::matrix, full[i], out[i]);
              for (std::size_t c = 0; c < size; ++c) out[i][c] = -out[i][c];

@@ -83,13 +83,6 @@ ARTICULA_INLINE void revolute_or_other(HingeKind kind, F&& f) {
     f(Index<0>{});
 }
 
-/// What is done while the matrices are made: nothing. FetchAhead (articula/batch) has memory bring the lines
-/// that results will be written to.
-struct NoTouch {
-  ARTICULA_INLINE void operator()(int) const {}     // some time has gone by
-  ARTICULA_INLINE void wrote(const void*) const {}  // a number of some row
-};
-
 /// Many states, two rows at a time.
 template <class S>
 inline constexpr bool is_pack = wide_bodies<S> == 1 && solves_at_once<S> > 1;
@@ -888,7 +881,7 @@ void conventional_forward(const Tree<Real<S>>& tree, const S* v, const S* a,
                           const ExternalForces<S>& external, const LinearizationMemory<S>& m, S* by_q,
                           S* by_v, S* dq, S* dv, S* dtau) {
   invert_mass_matrix(tree, m.k, dtau);
-  inverse_matrices(tree, v, a, external, m, static_cast<S*>(nullptr), by_q, by_v);
+  inverse_matrices(tree, v, a, external, m, static_cast<S*>(nullptr), by_q, by_v, NoTouch{});
   minus_product(tree.nv, dtau, by_q, m, dq);
   minus_product(tree.nv, dtau, by_v, m, dv);
 }

@@ -19,6 +19,13 @@
 
 namespace articula::ARTICULA_ISA {
 
+/// What is done while the matrices are made: nothing. FetchAhead (articula/batch) has memory bring the lines
+/// that results will be written to.
+struct NoTouch {
+  ARTICULA_INLINE void operator()(int) const {}     // some time has gone by
+  ARTICULA_INLINE void wrote(const void*) const {}  // a number of some row
+};
+
 /// A register of numbers side by side.
 template <class S>
 ARTICULA_INLINE Wide<S> read_lanes(const S* p) {
@@ -37,6 +44,28 @@ ARTICULA_INLINE void write_lanes(S* p, const Wide<S>& x) {
 template <class S>
 ARTICULA_INLINE S* column_of(const LinearizationMemory<S>& m, int c) {
   return slot(m.columns, c, int(column::count));
+}
+
+/// Calls put(i, Hs*) for the velocities i of a joint, o being its origin from the reference point.
+template <class S, class Put>
+ARTICULA_INLINE void hinge_columns(const Tree<Real<S>>& tree, int k, const Mat3<S>& axes, const Vec3<S>& o,
+                                   const Put& put) {
+  const PhiStar<S> to_reference{-o};
+  if (tree.index[k].kind == HingeKind::revolute) {
+    put(0, to_reference * spatial(Turn<S>{column_z(axes)}));
+    return;
+  }
+  Spatial<S> rows[max_freedoms];
+  int freedoms = 0;
+  visit(
+      tree.index[k].kind, [&](auto j) __attribute__((always_inline)) {
+        const HingeMap<decltype(j), S> H{axes, tree.pitch[k]};
+        freedoms = j.nv;
+        for_each_index<j.nv>([&](auto i) __attribute__((always_inline)) {
+          rows[i.value] = spatial(H.template row<i.value>());
+        });
+      });
+  for (int i = 0; i < freedoms; ++i) put(i, to_reference * rows[i]);
 }
 
 /// Hs* of every velocity, and V along the tree.
@@ -59,32 +88,18 @@ ARTICULA_INLINE void hinges_at_reference(const Tree<Real<S>>& tree, const S* v, 
       V = read<Spatial>(yp + s * motion::V);
     }
     o = b.inboard == 0 ? Vec3<S>{O, O, O} : o + read<Vec3>(xk + s * body::l);
-    const auto axes = read<Mat3>(xk + s * body::R);
-    const PhiStar<S> to_reference{-o};
     const Spatial<S> V_in = V;
-    const auto put = [&](int c, const Spatial<S>& Hs) __attribute__((always_inline)) {
-      S* const at = column_of(m, c);
-      V += Hs * v[c];
-      write(at + s * column::Hs, Hs);
-      write(at + s * column::V, V_in);
-      at[s * column::v] = v[c];
-      at[s * column::a] = a[c];
-    };
-    if (b.kind == HingeKind::revolute) {
-      put(b.v, to_reference * spatial(Turn<S>{column_z(axes)}));
-    } else {
-      Spatial<S> rows[max_freedoms];
-      int freedoms = 0;
-      visit(
-          b.kind, [&](auto j) __attribute__((always_inline)) {
-            const HingeMap<decltype(j), S> H{axes, tree.pitch[k]};
-            freedoms = j.nv;
-            for_each_index<j.nv>([&](auto i) __attribute__((always_inline)) {
-              rows[i.value] = spatial(H.template row<i.value>());
-            });
-          });
-      for (int i = 0; i < freedoms; ++i) put(b.v + i, to_reference * rows[i]);
-    }
+    hinge_columns(
+        tree, k, read<Mat3>(xk + s * body::R),
+        o, [&](int i, const Spatial<S>& Hs) __attribute__((always_inline)) {
+          const int c = b.v + i;
+          S* const at = column_of(m, c);
+          V += Hs * v[c];
+          write(at + s * column::Hs, Hs);
+          write(at + s * column::V, V_in);
+          at[s * column::v] = v[c];
+          at[s * column::a] = a[c];
+        });
     write(yk + s * motion::V, V);
     write(yk + s * motion::o, o);
   }
@@ -137,23 +152,83 @@ ARTICULA_INLINE void hinge_rates(const Tree<Real<S>>& tree, const LinearizationM
   }
 }
 
-/// Inertia, ring and force of each body at the reference point.
+/// Inertia, ring and force of a body, or a register of bodies, at the reference point.
 template <class S>
-ARTICULA_INLINE void bodies_at_reference(const Tree<Real<S>>& tree, const ExternalForces<S>& external,
-                                         const LinearizationMemory<S>& m) {
+ARTICULA_INLINE void body_at_reference(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m, int k,
+                                       const Vec3<Wide<S>>& o, const Spatial<Wide<S>>& V,
+                                       const Spatial<Wide<S>>& alpha) {
+  constexpr int s = stride<S>;
+  S* const yk = y_of(m, k);
+  const auto M = shifted(Phi<Wide<S>>{o}, inertia_wide(tree, slot(m.k.x, k, int(body::count)), k));
+  const auto r = ring(M, (M.J.xx + M.J.yy + M.J.zz) * Real<S>(0.5), V);
+  write_wide(yk + s * motion::h, M.mp);
+  write_wide(yk + s * motion::J, M.J);
+  write_wide(yk + s * motion::N, r.N);
+  write_wide(yk + s * motion::F, r.F);
+  write_wide(yk + s * motion::f, body_force(M, r, V, alpha));
+}
+template <class S>
+ARTICULA_INLINE void bodies_at_reference(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m) {
   constexpr int s = stride<S>;
   for (int k = 0; k < tree.slots(); k += wide_bodies<S>) {
-    S* const yk = y_of(m, k);
-    const auto M = shifted(Phi<Wide<S>>{read_wide<Vec3>(yk + s * motion::o)},
-                           inertia_wide(tree, slot(m.k.x, k, int(body::count)), k));
-    const auto V = read_wide<Spatial>(yk + s * motion::V);
-    const auto r = ring(M, (M.J.xx + M.J.yy + M.J.zz) * Real<S>(0.5), V);
-    write_wide(yk + s * motion::h, M.mp);
-    write_wide(yk + s * motion::J, M.J);
-    write_wide(yk + s * motion::N, r.N);
-    write_wide(yk + s * motion::F, r.F);
-    write_wide(yk + s * motion::f, body_force(M, r, V, read_wide<Spatial>(yk + s * motion::alpha)));
+    const S* const yk = y_of(m, k);
+    body_at_reference(tree, m, k, read_wide<Vec3>(yk + s * motion::o), read_wide<Spatial>(yk + s * motion::V),
+                      read_wide<Spatial>(yk + s * motion::alpha));
   }
+}
+/// The three steps above at once, where lanes are states.
+template <class S, class Touch>
+__attribute__((noinline)) void move_at_reference(const Tree<Real<S>>& tree, const S* v, const S* a,
+                                                 const LinearizationMemory<S>& m, Touch& touch) {
+  const S O(0);
+  Vec3<S> o{O, O, O};
+  Spatial<S> V{{O, O, O}, {O, O, O}},
+      alpha{{O, O, O}, {S(-tree.gravity.x), S(-tree.gravity.y), S(-tree.gravity.z)}};
+  const auto keep = [&](int k) __attribute__((always_inline)) {
+    S* const yk = y_of(m, k);
+    write(yk + motion::o, o), write(yk + motion::V, V), write(yk + motion::alpha, alpha);
+  };
+  keep(0);
+  for (int k = 1; k < tree.slots(); ++k) {
+    touch(8);
+    const BodyIndex& b = tree.index[k];
+    const S* const xk = slot(m.k.x, k, int(body::count));
+    if (b.inboard != k - 1) {
+      const S* const yp = y_of(m, b.inboard);
+      o = read<Vec3>(yp + motion::o);
+      V = read<Spatial>(yp + motion::V), alpha = read<Spatial>(yp + motion::alpha);
+    }
+    o = b.inboard == 0 ? Vec3<S>{O, O, O} : o + read<Vec3>(xk + body::l);
+    const Spatial<S> V_in = V, alpha_in = alpha;
+    hinge_columns(
+        tree, k, read<Mat3>(xk + body::R),
+        o, [&](int i, const Spatial<S>& Hs) __attribute__((always_inline)) {
+          const int c = b.v + i;
+          S* const at = column_of(m, c);
+          const Spatial<S> Pd = cross_motion(V_in, Hs);
+          V += Hs * v[c];
+          alpha += Hs * a[c] + Pd * v[c];
+          write(at + column::Hs, Hs);
+          write(at + column::Sd, Pd + Pd);
+          write(at + column::Pd, Pd);
+          write(at + column::Pdd, cross_motion(alpha_in, Hs) + cross_motion(V_in, Pd));
+        });
+    if (const int end = m.index[k].end; end > b.v + 1) {  // as in hinge_rates
+      const Spatial<S> own = V - V_in;
+      for (int c = b.v; c < end; ++c) {
+        S* const at = column_of(m, c);
+        write(at + column::Sd,
+              read<Spatial>(at + column::Sd) + cross_motion(own, read<Spatial>(at + column::Hs)));
+      }
+    }
+    keep(k);
+    body_at_reference(tree, m, k, o, V, alpha);
+  }
+}
+template <class S>
+ARTICULA_INLINE void wrenches_at_reference(const Tree<Real<S>>& tree, const ExternalForces<S>& external,
+                                           const LinearizationMemory<S>& m) {
+  constexpr int s = stride<S>;
   if (!external.wrenches) return;
   for (int k = 1; k < tree.slots(); ++k) {
     S* const yk = y_of(m, k);
@@ -192,23 +267,46 @@ ARTICULA_INLINE void write_composite(const Composite<S>& c, S* p) {
 }
 inline constexpr int composite_count = 27;
 
-/// LIN (3.7), and f(k).
-template <class S>
-ARTICULA_INLINE void composites(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m) {
+/// The columns X, Xr, XA and XB of a velocity, or of a register of them: R and r of what the joint carries.
+/// Returns XB less what external forces held in world axes add.
+template <class S, class W>
+ARTICULA_INLINE Spatial<W> result_column(S* at, const Inertia<W>& R, const Ring<W>& r, const Spatial<W>& f) {
   constexpr int s = stride<S>;
+  const auto Hs = read_wide<Spatial>(at + s * column::Hs);
+  write_wide(at + s * column::X, R * Hs);
+  write_wide(at + s * column::Xr, twice(star_times(r, Hs)));
+  write_wide(at + s * column::XA,
+             times_angular(r, twice(Hs.w)) + R * read_wide<Spatial>(at + s * column::Sd));
+  return times_angular(r, twice(read_wide<Vec3>(at + s * column::Pd))) +
+         R * read_wide<Spatial>(at + s * column::Pdd) + cross_force(Hs, f);
+}
+
+/// LIN (3.7), and f(k); with finish, where lanes are states, the columns too.
+template <bool finish, class S, class Touch>
+__attribute__((noinline)) void composites(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m,
+                                          Touch& touch) {
+  constexpr int s = stride<S>;
+  const S O(0);
+  const Spatial<S> none{{O, O, O}, {O, O, O}};
   Composite<S> carried{};
   for (int k = tree.bodies; k >= 1; --k) {
+    touch(8);
     const BodyIndex& b = tree.index[k];
     Composite<S> at = read_composite<s>(y_of(m, k) + s * motion::h);
     if (b.has_carry) at += carried;
     if (b.has_sides) at += read_composite<1>(m.side + composite_count * k);
     const int end = m.index[k].end;
-    for (int c = b.v; c < end; ++c) write_composite<s>(at, column_of(m, c) + s * column::h);
-    if (b.inboard == 0) {  // only what is inboard feels how f turns
-      const S O(0);
-      for (int c = b.v; c < end; ++c)
-        write(column_of(m, c) + s * column::f, Spatial<S>{{O, O, O}, {O, O, O}});
-    } else if (end > b.v + 1) {
+    for (int c = b.v; c < end; ++c) {
+      const Spatial<S> f = b.inboard == 0 ? none : at.f;  // only what is inboard feels how f turns
+      if constexpr (finish) {
+        write(column_of(m, c) + column::XB,
+              result_column(column_of(m, c), Inertia<S>{S(m.mass[c]), at.h, at.J}, at.r, f));
+      } else {
+        write_composite<s>(at, column_of(m, c) + s * column::h);
+        write(column_of(m, c) + s * column::f, f);
+      }
+    }
+    if (b.inboard != 0 && end > b.v + 1) {
       for (int c = b.v; c < end; ++c) {
         const auto Hf = cross_force(read<Spatial>(column_of(m, c) + s * column::Hs), at.f);
         for (int i = b.v; i < end; ++i)
@@ -247,7 +345,7 @@ ARTICULA_INLINE void turning_composites(const Tree<Real<S>>& tree, const Externa
   }
 }
 
-/// The columns X, Xr, XA and XB.
+/// The columns of all velocities.
 template <bool turning, class S>
 ARTICULA_INLINE void result_columns(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m) {
   using W = Wide<S>;
@@ -262,15 +360,9 @@ ARTICULA_INLINE void result_columns(const Tree<Real<S>>& tree, const Linearizati
     R.mp = read_wide<Vec3>(at + s * column::h);
     R.J = read_wide<Sym3>(at + s * column::J);
     const Ring<W> r{read_wide<Mat3>(at + s * column::N), read_wide<Vec3>(at + s * column::F)};
-    const auto Hs = read_wide<Spatial>(at + s * column::Hs);
-    write_wide(at + s * column::X, R * Hs);
-    write_wide(at + s * column::Xr, twice(star_times(r, Hs)));
-    write_wide(at + s * column::XA,
-               times_angular(r, twice(Hs.w)) + R * read_wide<Spatial>(at + s * column::Sd));
-    auto XB = times_angular(r, twice(read_wide<Vec3>(at + s * column::Pd))) +
-              R * read_wide<Spatial>(at + s * column::Pdd) +
-              cross_force(Hs, read_wide<Spatial>(at + s * column::f));
+    auto XB = result_column(at, R, r, read_wide<Spatial>(at + s * column::f));
     if constexpr (turning) {
+      const auto Hs = read_wide<Spatial>(at + s * column::Hs);
       const Ring<W> w{read_wide<Mat3>(at + s * column::Wn), read_wide<Vec3>(at + s * column::Wf)};
       XB += times_angular(w, Hs.w);
       write_wide(at + s * column::Xw, star_times(w, Hs));
@@ -340,11 +432,7 @@ ARTICULA_INLINE void result_row(const Tree<Real<S>>& tree, const LinearizationMe
       if (outboard != all) M = kept(M, outboard), dv = kept(dv, outboard), dq = kept(dq, outboard);
     }
     if (inboard) {
-      W M_in;
-      if constexpr (wide == 1)  // symmetric: row c has been made
-        M_in = row.M ? row.M[long(c - i) * tree.nv + i] : W(Real<S>(0));
-      else
-        M_in = product<6>(at + s * column::Hs, x);
+      W M_in = product<6>(at + s * column::Hs, x);
       W dv_in = product<6>(at + s * column::Sd, x) + product<3>(at + s * column::Hs, xr);
       W dq_in = product<6>(at + s * column::Pdd, x) + product<3>(at + s * column::Pd, xr);
       if constexpr (turning) dq_in = dq_in + product<3>(at + s * column::Hs, xw);
@@ -361,23 +449,17 @@ ARTICULA_INLINE void result_row(const Tree<Real<S>>& tree, const LinearizationMe
     row.dq[c] = row.dq[c] - m.own[6 * i + c - tree.index[k].v];
 }
 
-/// Axes and inertias must be in m.k.x (place_bodies). M may be null. Row-major, full coordinates.
+/// Row by row, a register of columns at a time.
 template <bool turning, class S>
-void inverse_matrices(const Tree<Real<S>>& tree, const S* v, const S* a, const ExternalForces<S>& external,
-                      const LinearizationMemory<S>& m, S* M, S* dq, S* dv) {
-  hinges_at_reference(tree, v, a, m);
-  hinge_rates(tree, m);
-  bodies_at_reference(tree, external, m);
-  composites(tree, m);
-  if constexpr (turning) turning_composites(tree, external, m);
-  result_columns<turning>(tree, m);
+ARTICULA_INLINE void result_rows(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m, S* M, S* dq,
+                                 S* dv) {
   const int nv = tree.nv;
   const long length = padded(nv);
   // What reaches behind a row's end is made good by the next row; the last rows are made elsewhere.
   for (int k = 1; k < tree.slots(); ++k) {
     for (int i = tree.index[k].v; i < m.index[k].end; ++i) {
       const long start = long(i) * nv;
-      if (wide_bodies<S> == 1 || start + length <= long(nv) * nv) {
+      if (start + length <= long(nv) * nv) {
         result_row<turning>(tree, m, k, i, ResultRows<S>{M ? M + start : M, dq + start, dv + start});
       } else {
         result_row<turning>(tree, m, k, i, ResultRows<S>{m.row, m.row + length, m.row + 2 * length});
@@ -387,19 +469,95 @@ void inverse_matrices(const Tree<Real<S>>& tree, const S* v, const S* a, const E
           dv[start + c] = m.row[2 * length + c];
         }
       }
-      if (M) M[start + i] = M[start + i] + tree.armature[i];
-      if (m.damping) dv[start + i] = dv[start + i] + m.damping[i];
     }
   }
 }
-template <class S>
+/// Where lanes are states: velocity c with each that supports it, whose numbers are read once for both
+/// triangles, and zeros elsewhere.
+template <bool turning, class S, class Touch>
+__attribute__((noinline)) void result_pairs(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m, S* M,
+                                            S* dq, S* dv, Touch& touch) {
+  const S O(0);
+  const long nv = tree.nv;
+  for (int k = 1; k < tree.slots(); ++k) {
+    const BodyIndex& b = tree.index[k];
+    const int end = m.index[k].end;
+    for (int c = b.v; c < end; ++c) {
+      const S* const at = column_of(m, c);
+      const auto X = read<Spatial>(at + column::X), XA = read<Spatial>(at + column::XA),
+                 XB = read<Spatial>(at + column::XB);
+      const auto Xr = read<Vec3>(at + column::Xr);
+      const auto zero = [&](long from, long to) __attribute__((always_inline)) {
+        for (long i = from; i < to; ++i) {
+          if (M) M[c * nv + i] = O;
+          dq[c * nv + i] = O, dv[c * nv + i] = O;
+        }
+      };
+      zero(b.v_end, nv);
+      for (int i = b.v; i < end; ++i) {  // the joint's own: its force does not turn with it
+        const auto Hs = read<Spatial>(column_of(m, i) + column::Hs);
+        if (M) M[i * nv + c] = dot(Hs, X);
+        S by_q = dot(Hs, XB);
+        if (end > b.v + 1 && b.inboard != 0) by_q = by_q - m.own[6 * i + c - b.v];
+        dq[i * nv + c] = by_q, dv[i * nv + c] = dot(Hs, XA);
+      }
+      long below = b.v;  // columns from here on are done
+      for (int p = b.inboard; p != 0; p = tree.index[p].inboard) {
+        zero(m.index[p].end, below);
+        below = tree.index[p].v;
+        for (int i = tree.index[p].v; i < m.index[p].end; ++i) {
+          touch(3);
+          const S* const in = column_of(m, i);
+          const auto Hs = read<Spatial>(in + column::Hs);
+          if (M) {
+            const S x = dot(Hs, X);
+            M[i * nv + c] = x, M[c * nv + i] = x;
+          }
+          dv[i * nv + c] = dot(Hs, XA);
+          dq[i * nv + c] = dot(Hs, XB);
+          dv[c * nv + i] = dot(read<Spatial>(in + column::Sd), X) + dot(Hs.w, Xr);
+          S by_q = dot(read<Spatial>(in + column::Pdd), X) + dot(read<Vec3>(in + column::Pd), Xr);
+          if constexpr (turning) by_q = by_q + dot(Hs.w, read<Vec3>(at + column::Xw));
+          dq[c * nv + i] = by_q;
+        }
+      }
+      zero(0, below);
+    }
+  }
+}
+
+/// Axes and inertias must be in m.k.x (place_bodies). M may be null. Row-major, full coordinates.
+template <bool turning, class S, class Touch>
 ARTICULA_INLINE void inverse_matrices(const Tree<Real<S>>& tree, const S* v, const S* a,
                                       const ExternalForces<S>& external, const LinearizationMemory<S>& m,
-                                      S* M, S* dq, S* dv) {
-  if (external.turning())
-    inverse_matrices<true>(tree, v, a, external, m, M, dq, dv);
+                                      S* M, S* dq, S* dv, Touch& touch) {
+  constexpr bool lanes_are_states = wide_bodies<S> == 1;
+  if constexpr (lanes_are_states)
+    move_at_reference(tree, v, a, m, touch);
   else
-    inverse_matrices<false>(tree, v, a, external, m, M, dq, dv);
+    hinges_at_reference(tree, v, a, m), hinge_rates(tree, m), bodies_at_reference(tree, m);
+  wrenches_at_reference(tree, external, m);
+  composites<lanes_are_states && !turning>(tree, m, touch);
+  if constexpr (turning) turning_composites(tree, external, m);
+  if constexpr (turning || !lanes_are_states) result_columns<turning>(tree, m);
+  if constexpr (lanes_are_states)
+    result_pairs<turning>(tree, m, M, dq, dv, touch);
+  else
+    result_rows<turning>(tree, m, M, dq, dv);
+  for (long i = 0; i < tree.nv; ++i) {
+    const long diagonal = i * tree.nv + i;
+    if (M) M[diagonal] = M[diagonal] + tree.armature[i];
+    if (m.damping) dv[diagonal] = dv[diagonal] + m.damping[i];
+  }
+}
+template <class S, class Touch>
+ARTICULA_INLINE void inverse_matrices(const Tree<Real<S>>& tree, const S* v, const S* a,
+                                      const ExternalForces<S>& external, const LinearizationMemory<S>& m,
+                                      S* M, S* dq, S* dv, Touch touch) {
+  if (external.turning())
+    inverse_matrices<true>(tree, v, a, external, m, M, dq, dv, touch);
+  else
+    inverse_matrices<false>(tree, v, a, external, m, M, dq, dv, touch);
 }
 
 template <class S>
@@ -407,7 +565,7 @@ void linearized_inverse(const Tree<Real<S>>& tree, const S* q, const S* v, const
                         const ExternalForces<S>& external, const LinearizationMemory<S>& m, S* M, S* dq,
                         S* dv) {
   place_bodies(tree, q, m.k.x);
-  inverse_matrices(tree, v, a, external, m, M, dq, dv);
+  inverse_matrices(tree, v, a, external, m, M, dq, dv, NoTouch{});
 }
 
 }  // namespace articula::ARTICULA_ISA
