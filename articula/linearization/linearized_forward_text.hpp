@@ -571,7 +571,7 @@ ARTICULA_INLINE void direct_rows_outward(const Tree<Real<S>>& tree, const Linear
             put(c, x[i], -by_q, -by_v);
           }
         });
-    if (m.carrier[k] >= 0) scatter<1>(Z, at.Z + 6 * m.carrier[k]);
+    if (is_pack<S> ? m.carrier[k] >= 0 : b.has_sides) scatter<1>(Z, at.Z + 6 * m.carrier[k]);
   }
 }
 
@@ -676,23 +676,39 @@ struct PutColumn {
   }
 };
 
-/// Both sweeps of a register of rows; of limbs that are not theirs only as far as to what carries them.
+/// A register of rows: zeros in other trees' columns, and both sweeps; of limbs that are not theirs only as
+/// far as to what carries them.
 template <bool turning, class S, class Touch>
 __attribute__((noinline)) void direct_rows(const Tree<Real<S>>& tree, const S* v,
                                            const LinearizationMemory<S>& m, const RowsAtOnce<S>& rows,
-                                           const DirectMatrices<S, Touch>& to) {
+                                           const DirectMatrices<S, Touch>& matrices) {
   const RowsAtOnce<S> at = rows;
-  const PutColumn<S, Touch> put(to, m, at);
+  const int nv = matrices.nv, c0 = tree.index[at.begin].v, c1 = m.index[at.end - 1].end;
+  const long start = long(at.i0) * nv;
+  S* const to[3] = {matrices.dtau + start, matrices.dq + start, matrices.dv + start};
+  for (int r = 0; r < at.rows; ++r) {
+    for (S* const matrix : to) {
+      S* const row = matrix + long(r) * nv;
+      for (int c = 0; c < c0; ++c) row[c] = S(0);
+      for (int c = c1; c < nv; ++c) row[c] = S(0);
+    }
+  }
+  const PutColumn<S, Touch> put(matrices, m, at);
   direct_rows_inward<turning>(tree, v, m, at, put);
   int begin = falls_freely<turning>(tree, tree.index[at.begin]) ? at.begin + 1 : at.begin;
-  const Limb* limb = is_pack<S> ? m.limbs : m.limbs_end;
-  while (begin < at.end) {
-    while (limb != m.limbs_end && (limb->first < begin || at.meet(limb->first, limb->end))) ++limb;
-    int end = at.end, next = at.end;
-    if (limb != m.limbs_end && limb->first < end) end = limb->first, next = limb->end;
-    direct_rows_outward(tree, m, at, begin, end, put);
-    begin = next;
+  if constexpr (is_pack<S>) {
+    const Limb* limb = m.limbs;
+    while (begin < at.end) {
+      while (limb != m.limbs_end && (limb->first < begin || at.meet(limb->first, limb->end))) ++limb;
+      int end = at.end, next = at.end;
+      if (limb != m.limbs_end && limb->first < end) end = limb->first, next = limb->end;
+      direct_rows_outward(tree, m, at, begin, end, put);
+      begin = next;
+    }
+  } else {
+    direct_rows_outward(tree, m, at, begin, at.end, put);
   }
+  if constexpr (wide_bodies < S >> 1) put_rows(nv, m, at.rows, c0, c1, to);
 }
 
 /// Rows that are not a limb's own have Z = psi* Z(carrier) in it, so that (M^-1, da/dq, da/dv) of a column
@@ -792,17 +808,7 @@ ARTICULA_INLINE void direct_matrices(const Tree<Real<S>>& tree, const S* v, cons
                      end,
                      reinterpret_cast<W*>(m.Z) + 6 * m.carriers * count,
                      reinterpret_cast<W*>(m.result)};
-      const int c0 = tree.index[begin].v, c1 = m.index[end - 1].end;
-      S* const to[3] = {dtau + long(i0) * nv, dq + long(i0) * nv, dv + long(i0) * nv};
-      for (S* const matrix : to) {
-        for (int r = 0; r < n; ++r) {
-          S* const row = matrix + long(r) * nv;
-          for (int c = 0; c < c0; ++c) row[c] = S(0);
-          for (int c = c1; c < nv; ++c) row[c] = S(0);
-        }
-      }
       direct_rows<turning>(tree, v, m, rows[count], matrices);
-      if constexpr (wide_bodies < S >> 1) put_rows(nv, m, n, c0, c1, to);
     }
     if constexpr (is_pack<S>)
       for (const Limb* limb = m.limbs; limb != m.limbs_end; ++limb)

@@ -297,13 +297,13 @@ __attribute__((noinline)) void composites(const Tree<Real<S>>& tree, const Linea
     if (b.has_sides) at += read_composite<1>(m.side + composite_count * k);
     const int end = m.index[k].end;
     for (int c = b.v; c < end; ++c) {
-      const Spatial<S> f = b.inboard == 0 ? none : at.f;  // only what is inboard feels how f turns
+      S* const to = column_of(m, c);
       if constexpr (finish) {
-        write(column_of(m, c) + column::XB,
-              result_column(column_of(m, c), Inertia<S>{S(m.mass[c]), at.h, at.J}, at.r, f));
+        const Inertia<S> R{S(m.mass[c]), at.h, at.J};
+        write(to + column::XB, result_column(to, R, at.r, b.inboard == 0 ? none : at.f));
       } else {
-        write_composite<s>(at, column_of(m, c) + s * column::h);
-        write(column_of(m, c) + s * column::f, f);
+        write_composite<s>(at, to + s * column::h);
+        if (b.inboard == 0) write(to + s * column::f, none);  // only what is inboard feels how f turns
       }
     }
     if (b.inboard != 0 && end > b.v + 1) {
@@ -469,6 +469,8 @@ ARTICULA_INLINE void result_rows(const Tree<Real<S>>& tree, const LinearizationM
           dv[start + c] = m.row[2 * length + c];
         }
       }
+      if (M) M[start + i] = M[start + i] + tree.armature[i];
+      if (m.damping) dv[start + i] = dv[start + i] + m.damping[i];
     }
   }
 }
@@ -501,6 +503,8 @@ __attribute__((noinline)) void result_pairs(const Tree<Real<S>>& tree, const Lin
         if (end > b.v + 1 && b.inboard != 0) by_q = by_q - m.own[6 * i + c - b.v];
         dq[i * nv + c] = by_q, dv[i * nv + c] = dot(Hs, XA);
       }
+      if (M) M[c * nv + c] = M[c * nv + c] + tree.armature[c];
+      if (m.damping) dv[c * nv + c] = dv[c * nv + c] + m.damping[c];
       long below = b.v;  // columns from here on are done
       for (int p = b.inboard; p != 0; p = tree.index[p].inboard) {
         zero(m.index[p].end, below);
@@ -528,9 +532,10 @@ __attribute__((noinline)) void result_pairs(const Tree<Real<S>>& tree, const Lin
 
 /// Axes and inertias must be in m.k.x (place_bodies). M may be null. Row-major, full coordinates.
 template <bool turning, class S, class Touch>
-ARTICULA_INLINE void inverse_matrices(const Tree<Real<S>>& tree, const S* v, const S* a,
-                                      const ExternalForces<S>& external, const LinearizationMemory<S>& m,
-                                      S* M, S* dq, S* dv, Touch& touch) {
+__attribute__((noinline)) void inverse_matrices(const Tree<Real<S>>& tree, const S* v, const S* a,
+                                                const ExternalForces<S>& external,
+                                                const LinearizationMemory<S>& m, S* M, S* dq, S* dv,
+                                                Touch& touch) {
   constexpr bool lanes_are_states = wide_bodies<S> == 1;
   if constexpr (lanes_are_states)
     move_at_reference(tree, v, a, m, touch);
@@ -544,11 +549,6 @@ ARTICULA_INLINE void inverse_matrices(const Tree<Real<S>>& tree, const S* v, con
     result_pairs<turning>(tree, m, M, dq, dv, touch);
   else
     result_rows<turning>(tree, m, M, dq, dv);
-  for (long i = 0; i < tree.nv; ++i) {
-    const long diagonal = i * tree.nv + i;
-    if (M) M[diagonal] = M[diagonal] + tree.armature[i];
-    if (m.damping) dv[diagonal] = dv[diagonal] + m.damping[i];
-  }
 }
 template <class S, class Touch>
 ARTICULA_INLINE void inverse_matrices(const Tree<Real<S>>& tree, const S* v, const S* a,
