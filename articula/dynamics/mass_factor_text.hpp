@@ -30,24 +30,30 @@ ARTICULA_INLINE void solve_D(const S* inv_D, X* e) {
   }
 }
 
-/// z = [Id - H psi K] T, then D^-1 z, then [Id - H psi K]*: three steps in two sweeps over bodies 1 .. last.
-/// X may hold several right-hand sides in its lanes. right(i): T of velocity i; put(i, x): takes row i of the
-/// result. `nu` (nv) and `p` (6 a slot) are scratch of X.
-template <class S, class X, class Right, class Put>
-ARTICULA_INLINE void solve(const Tree<Real<S>>& tree, const KernelMemory<S>& m, int last, X* nu, X* p,
-                           Right&& right, Put&& put) {
+/// z = [Id - H psi K] T, then D^-1 z, then [Id - H psi K]*: three steps in two sweeps over bodies 1 .. last,
+/// where T is zero but for the velocities of bodies first .. last. X may hold several right-hand sides in its
+/// lanes. right(i): T of velocity i; put(i, x): takes row i of the result. `nu` (nv) and `p` (6 a slot) are
+/// scratch of X; with keep, psi* H* nu of each body is left in p.
+template <bool keep, class S, class X, class Right, class Put>
+ARTICULA_INLINE void solve(const Tree<Real<S>>& tree, const KernelMemory<S>& m, int first, int last, X* nu,
+                           X* p, Right&& right, Put&& put) {
   constexpr int s = stride<S>;
   const X O(0);
   const Spatial<X> zero{{O, O, O}, {O, O, O}};
-  for (int k = 0; k <= last; ++k) scatter<1>(zero, p + 6 * k);
-  Spatial<X> carried = zero;
-  for (int k = last; k >= 1; --k) {
+  if (last < first) return;  // nothing moves
+  const auto clear = [&](int k) __attribute__((always_inline)) {
+    if (tree.index[k].has_sides) scatter<1>(zero, p + 6 * k);
+  };
+  for (int k = first; k <= last; ++k) clear(k);
+  for (int k = tree.index[first].inboard; k != 0; k = tree.index[k].inboard) clear(k);
+  // Inward: these bodies, then the ones that support the first; no other supports any of them.
+  Spatial<X> pk = zero;
+  for (int k = last, next = 0; k != 0; k = next) {
     const BodyIndex& b = tree.index[k];
     const S* xk = slot(m.x, k, int(body::count));
+    next = k > first ? k - 1 : b.inboard;
+    if (b.has_sides) pk += gather<1, Spatial<X>>(p + 6 * k);
     const auto R = read<Mat3>(xk + s * body::R);
-    const Phi<S> phi{read<Vec3>(xk + s * body::l)};
-    Spatial<X> pk = gather<1, Spatial<X>>(p + 6 * k);
-    if (b.has_carry && k < last) pk += carried;
     visit(
         b.kind, [&](auto j) __attribute__((always_inline)) {
           using J = decltype(j);
@@ -57,48 +63,51 @@ ARTICULA_INLINE void solve(const Tree<Real<S>>& tree, const KernelMemory<S>& m, 
             e[i.value] = right(b.v + i.value) - dot(H.template row<i.value>(), pk);
           });
           if (b.handover != Handover::none) {
-            carried = phi * pk;
+            pk = Phi<S>{read<Vec3>(xk + s * body::l)} * pk;
             for_each_index<J::nv>([&](auto i) __attribute__((always_inline)) {
-              carried += gather<1, Spatial<S>>(m.K + 6 * (b.v + i.value)) * e[i.value];
+              pk += gather<1, Spatial<S>>(m.K + 6 * (b.v + i.value)) * e[i.value];
             });
           }
           solve_D<J>(m.inv_D + 6 * b.v, e);
           for (int i = 0; i < J::nv; ++i) nu[b.v + i] = e[i];
         });
-    if (b.handover == Handover::first || b.handover == Handover::add)
-      scatter<1>(gather<1, Spatial<X>>(p + 6 * b.inboard) + carried, p + 6 * b.inboard);
+    if (next == b.inboard) continue;
+    if (b.inboard != 0) scatter<1>(gather<1, Spatial<X>>(p + 6 * b.inboard) + pk, p + 6 * b.inboard);
+    pk = zero;
   }
   Spatial<X> lam = zero;
   for (int k = 1; k <= last; ++k) {
     const BodyIndex& b = tree.index[k];
     const S* xk = slot(m.x, k, int(body::count));
+    const bool passed = tree.index[first].v < b.v_end;
     const auto R = read<Mat3>(xk + s * body::R);
-    if (b.inboard != k - 1) lam = gather<1, Spatial<X>>(p + 6 * b.inboard);
+    if (b.inboard == 0)
+      lam = zero;
+    else if (b.inboard != k - 1)
+      lam = gather<1, Spatial<X>>(p + 6 * b.inboard);
     visit(
         b.kind, [&](auto j) __attribute__((always_inline)) {
           using J = decltype(j);
           X ak[J::nv];
-          for (int i = 0; i < J::nv; ++i) ak[i] = nu[b.v + i];
+          for (int i = 0; i < J::nv; ++i) ak[i] = passed ? nu[b.v + i] : O;
           if (b.inboard != 0) {
             for_each_index<J::nv>([&](auto i) __attribute__((always_inline)) {
               ak[i.value] = ak[i.value] - dot(gather<1, Spatial<S>>(m.K + 6 * (b.v + i.value)), lam);
             });
             lam = star(Phi<S>{read<Vec3>(xk + s * body::l)}) * lam;
-          } else {
-            lam = zero;
           }
           lam += star_times(HingeMap<J, S>{R, tree.pitch[k]}, ak);
           for (int i = 0; i < J::nv; ++i) put(b.v + i, ak[i]);
         });
-    scatter<1>(lam, p + 6 * k);
+    if (keep || b.has_sides) scatter<1>(lam, p + 6 * k);
   }
 }
 
 /// Solves for one vector: x = M^-1 T.
 template <class S>
 void solve_mass_matrix(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const S* T, S* out) {
-  solve<S, S>(
-      tree, m, tree.bodies, m.nu, m.lambda, [&](int i) __attribute__((always_inline)) { return T[i]; },
+  solve<true, S, S>(
+      tree, m, 1, tree.bodies, m.nu, m.lambda, [&](int i) __attribute__((always_inline)) { return T[i]; },
       [&](int i, const S& a) __attribute__((always_inline)) { out[i] = a; });
 }
 
@@ -133,13 +142,14 @@ void invert_mass_matrix(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* 
   W* const p = reinterpret_cast<W*>(m.lambda);
   constexpr int wide = solves_at_once<S>;
   const int nv = tree.nv;
-  int last = 0;
+  int first = 1, last = 1;
   for (int c0 = 0; c0 < nv; c0 += wide) {
     const int c1 = c0 + wide < nv ? c0 + wide : nv;
+    while (first < tree.bodies && tree.index[first + 1].v <= c0) ++first;
     while (last < tree.bodies && tree.index[last + 1].v < c1) ++last;
     const auto right = [&](int i) __attribute__((always_inline)) { return unit_solves<S>(i - c0); };
-    solve<S, W>(
-        tree, m, last, nu, p, right, [&](int i, const W& a) __attribute__((always_inline)) {
+    solve<false, S, W>(
+        tree, m, first, last, nu, p, right, [&](int i, const W& a) __attribute__((always_inline)) {
           if constexpr (wide == 1) {
             if (i > c0) return;
             inverse[long(i) * nv + c0] = a;

@@ -61,8 +61,8 @@ void solve_columns(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const S*
   Wide<S>* const p = reinterpret_cast<Wide<S>*>(m.lambda);
   for (int c0 = 0; c0 < columns; c0 += wide) {
     const int n = columns - c0 < wide ? columns - c0 : wide;
-    solve<S, Wide<S>>(
-        tree, m, tree.bodies, nu, p,
+    solve<false, S, Wide<S>>(
+        tree, m, 1, tree.bodies, nu, p,
         [&](int i) __attribute__((always_inline)) {
           const S* row = T + long(i) * columns + c0;
           if (n == wide) return Wide<S>::load(row);

@@ -194,8 +194,8 @@ struct Machine {
         if constexpr (std::is_same_v<S, double>)
           program.state_.solve_mass(i.symbol == Symbol::inv_bare_mass, x, y);
         else  // the same steps with any factor; what mimic joints add, a small dense solve, is not counted
-          isa::solve<S, S>(
-              tree, m, tree.bodies, m.nu, m.lambda, [](int) { return S(1); }, [](int, const S&) {});
+          isa::solve<true, S, S>(
+              tree, m, 1, tree.bodies, m.nu, m.lambda, [](int) { return S(1); }, [](int, const S&) {});
         return;
       default:
         return;  // expanded by the compiler
