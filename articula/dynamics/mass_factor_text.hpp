@@ -4,6 +4,7 @@
 #pragma once
 
 #include "articula/dynamics/forward_dynamics_text.hpp"
+#include "articula/dynamics/transpose_text.hpp"
 
 namespace articula::ARTICULA_ISA {
 
@@ -141,34 +142,34 @@ void invert_mass_matrix(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* 
   W* const nu = reinterpret_cast<W*>(m.nu);
   W* const p = reinterpret_cast<W*>(m.lambda);
   constexpr int wide = solves_at_once<S>;
-  const int nv = tree.nv;
+  const long nv = tree.nv;
+  const bool in_rows = wide_bodies<S> > 1 && nv > wide;  // a register of columns at a time
   int first = 1, last = 1;
-  for (int c0 = 0; c0 < nv; c0 += wide) {
-    const int c1 = c0 + wide < nv ? c0 + wide : nv;
+  for (long next = 0; next < nv; next += wide) {
+    const long c0 = in_rows && next + wide > nv ? nv - wide : next;  // the last overlap those before
+    const long c1 = c0 + wide < nv ? c0 + wide : nv;
     while (first < tree.bodies && tree.index[first + 1].v <= c0) ++first;
     while (last < tree.bodies && tree.index[last + 1].v < c1) ++last;
-    const auto right = [&](int i) __attribute__((always_inline)) { return unit_solves<S>(i - c0); };
     solve<false, S, W>(
-        tree, m, first, last, nu, p, right, [&](int i, const W& a) __attribute__((always_inline)) {
+        tree, m, first, last, nu,
+        p, [&](int i) __attribute__((always_inline)) { return unit_solves<S>(int(i - c0)); },
+        [&](int i, const W& a) __attribute__((always_inline)) {
+          if (i >= c1) return;
+          S* const row = inverse + i * nv + c0;
+          S some[wide];
           if constexpr (wide == 1) {
-            if (i > c0) return;
-            inverse[long(i) * nv + c0] = a;
-            inverse[long(c0) * nv + i] = a;
+            some[0] = a;
+          } else if constexpr (wide_bodies<S> == 1) {
+            for (int c = 0; c < wide; ++c) some[c] = a.at[c];
           } else {
-            if (i >= c1) return;
-            S row[wide];
-            if constexpr (wide_bodies<S> == 1)
-              for (int c = 0; c < wide; ++c) row[c] = a.at[c];
-            else
-              a.store(row);
-            for (int c = 0; c < c1 - c0; ++c) {
-              if (i > c0 + c) continue;
-              inverse[long(i) * nv + c0 + c] = row[c];
-              inverse[long(c0 + c) * nv + i] = row[c];
-            }
+            if (in_rows) return a.store(row);
+            a.store(some);
           }
+          for (long c = i < c0 ? 0 : i - c0; c < c1 - c0; ++c)
+            row[c] = some[c], inverse[(c0 + c) * nv + i] = some[c];
         });
   }
+  if (in_rows) mirror(int(nv), inverse);
 }
 
 }  // namespace articula::ARTICULA_ISA

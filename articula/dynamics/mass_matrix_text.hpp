@@ -139,31 +139,6 @@ ARTICULA_INLINE void row_of_products(const S* h, const S* x, long n, long filled
   }
 }
 
-/// Fills the lower triangle from the upper one, in blocks of 4 x 4.
-template <class S>
-ARTICULA_INLINE void mirror(int nv, S* M) {
-  for (int i = 0; i < nv; i += 4) {
-    S* const lower = M + long(i) * nv;
-    const int rows = nv - i < 4 ? nv - i : 4;
-    int j = 0;
-    if constexpr (wide_bodies<S> != 1) {
-      for (; j < i; j += 4) {
-        // Columns beyond nv, in the last block, are read from the rows that follow and not stored.
-        const S* const upper = M + long(j) * nv + i;
-        using W = Pack<S, 4>;
-        W r[4] = {W::load(upper), W::load(upper + nv), W::load(upper + 2 * nv), W::load(upper + 3 * nv)};
-        transpose(r);
-        r[0].store(lower + j);
-        if (rows > 1) r[1].store(lower + nv + j);
-        if (rows > 2) r[2].store(lower + 2 * nv + j);
-        if (rows > 3) r[3].store(lower + 3 * nv + j);
-      }
-    }
-    for (int r = 0; r < rows; ++r)
-      for (int c = j; c < i + r; ++c) lower[long(r) * nv + c] = M[long(c) * nv + i + r];
-  }
-}
-
 /// The upper triangle. Bodies are numbered depth first, so the velocities outboard of joint k are neighbours:
 /// row k is one run, from k to the end of its subtree, and zero after it.
 template <class S>
