@@ -345,7 +345,8 @@ ARTICULA_INLINE void direct_columns(const Tree<Real<S>>& tree, const Linearizati
   }
 }
 
-/// For packs of states, where it costs less than the rows' solves with D.
+/// What rows that are not its own have of a free base (LinearizationMemory::base): for packs of states, where
+/// it costs less than each row's solve with D.
 template <class S>
 __attribute__((noinline)) void direct_base_terms(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m,
                                                  int k) {
@@ -612,6 +613,7 @@ ARTICULA_INLINE void put_rows(int nv, const LinearizationMemory<S>& m, int rows,
   }
 }
 
+/// One of a register of rows.
 template <class S, class W>
 ARTICULA_INLINE const S& row_of(const W& x, int r) {
   if constexpr (solves_at_once<S> == 1)
@@ -633,8 +635,8 @@ struct PutColumn {
   Solves<S>* kept;
   long nv;
   int rows;
-  int below[solves_at_once<S>];
-  S* mirrored;
+  int below[solves_at_once<S>];  // by row: columns whose rows have M^-1 from here
+  S* mirrored;                   // where: the first row's column
   Touch& touch;
 
   ARTICULA_INLINE PutColumn(const DirectMatrices<S, Touch>& to, const LinearizationMemory<S>& m,

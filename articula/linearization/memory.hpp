@@ -105,8 +105,8 @@ struct ColumnIndex {
 struct Limb {
   int first, end, v, v_end;
 };
-/// So many registers of rows (Solves<S>) go through one limb before the next one's columns are read: packs of
-/// states only.
+/// So many registers of rows go through one limb before the next one's columns are read: packs of states
+/// only.
 inline constexpr int rows_in_turn = 20;
 
 /// What the kernels know of a model's columns, whatever the scalar.
