@@ -187,13 +187,18 @@ __attribute__((noinline)) void smooth_other_body(const Tree<Real<S>>& tree, cons
         lam = smooth_body<decltype(j)>(tree, m, k, lam, a);
       });
 }
-/// (6)
-template <class S>
-ARTICULA_INLINE void smooth(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* a) {
+struct NoNext {
+  ARTICULA_INLINE void operator()(int) const {}
+};
+/// (6). next(k) is told every body.
+template <class S, class Next = NoNext>
+ARTICULA_INLINE void smooth(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* a,
+                            const Next& next = {}) {
   const S O(0);
   Spatial<S> lam{{O, O, O}, {O, O, O}};
   for (int k = 1; k < tree.slots(); ++k) {
     const BodyIndex& b = tree.index[k];
+    next(k);
     if (b.inboard != k - 1) lam = gather<1, Spatial<S>>(m.lambda + 6 * b.inboard);
     if (b.kind == HingeKind::revolute) {
       lam = smooth_body<Revolute>(tree, m, k, lam, a);
@@ -206,12 +211,45 @@ ARTICULA_INLINE void smooth(const Tree<Real<S>>& tree, const KernelMemory<S>& m,
   }
 }
 
+/// Long chains (few_bodies), inward: told of every P(k).
+template <class S>
+struct FetchInward {
+  const KernelMemory<S>& m;
+  template <class P>
+  ARTICULA_INLINE void operator()(int k, const P&) const {
+    if (k <= bodies_ahead) return;
+    fetch_slot(m.x, k - bodies_ahead, body::count);
+    __builtin_prefetch(m.K + 6L * (k - bodies_ahead), 0, 3);
+  }
+};
+/// Outward: of the block's z axes and l, a line each body.
+template <class S>
+struct FetchOutward {
+  const KernelMemory<S>& m;
+  int slots;
+  ARTICULA_INLINE void operator()(int k) const {
+    const int next = k + bodies_ahead;
+    if (next >= slots) return;
+    constexpr int lines[block] = {body::R + 2, body::R + 5, body::R + 8, body::l, body::l + 1, body::l + 2};
+    if (k % block < 6)
+      __builtin_prefetch(slot(m.x, next / block * block, int(body::count)) + block * lines[k % block], 0, 3);
+    __builtin_prefetch(m.K + 6L * next, 0, 3);
+  }
+};
+
 /// Returns the smallest pivot of D: not positive where some joint has no inertia to move.
 template <class S>
 S forward_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau, const S* wrenches,
                    const KernelMemory<S>& m, S* a) {
   move_and_load_bodies<true, false>(tree, q, v, static_cast<const S*>(nullptr), m.x);
   subtract_wrenches(tree, wrenches, m.x);
+  if constexpr (wide_bodies < S >> 1) {
+    if (tree.bodies > few_bodies) {
+      const S smallest = articulate<true, false>(tree, m, tau, FetchInward<S>{m});
+      smooth(tree, m, a, FetchOutward<S>{m, tree.slots()});
+      return smallest;
+    }
+  }
   const S smallest = articulate<true, false>(tree, m, tau);
   smooth(tree, m, a);
   return smallest;

@@ -339,6 +339,17 @@ __attribute__((noinline)) void sweep_one_by_one(const Tree<Real<S>>& tree, const
   }
 }
 
+/// Chains of more bodies leave the second cache: lines of bodies so far ahead are then fetched while others
+/// are at work. What is read of a body is spread over its block, too thin for the processor to guess.
+inline constexpr int few_bodies = 1500, bodies_ahead = 64;
+/// A slot's share of its block.
+template <class S>
+ARTICULA_INLINE void fetch_slot(const S* data, int index, int components) {
+  const S* const p = data + long(index) * components;
+#pragma GCC unroll 8
+  for (int i = 0; i < components; i += int(64 / sizeof(S))) __builtin_prefetch(p + i, 0, 3);
+}
+
 /// All three steps, some bodies at a time. Step is the third; keep_motion: w and alpha are wanted afterwards.
 template <Upto level, class Step, bool keep_motion, class S>
 ARTICULA_INLINE void sweep_bodies_outward(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a,
@@ -347,6 +358,7 @@ ARTICULA_INLINE void sweep_bodies_outward(const Tree<Real<S>>& tree, const S* q,
   if constexpr (wide == 1) {
     sweep_one_by_one<level, Step, keep_motion>(tree, q, v, a, x);
   } else {
+    const bool far = tree.bodies > few_bodies;
     Moving<S> last = world_motion<S>(tree);
     int special = 0;
     for (int begin = 0; begin < tree.slots(); begin += together) {
@@ -385,6 +397,10 @@ ARTICULA_INLINE void sweep_bodies_outward(const Tree<Real<S>>& tree, const S* q,
         write(xk + s * body::R, at.R);
         write(xk + s * body::l, l);
         write_motion<level>(xk, at);
+        if (far && k + bodies_ahead < tree.slots()) {
+          fetch_slot(x, k + bodies_ahead, body::count);
+          fetch_slot(tree.constants, k + bodies_ahead, constant::count);
+        }
       }
       last.R = at.R, last.A = at.A, last.w = at.w, last.alpha_w = at.alpha_w, last.alpha_v = at.alpha_v;
       for (int k = begin; k < end; k += wide) Step::placed(tree, k, slot(x, k, int(body::count)));
