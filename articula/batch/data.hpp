@@ -211,6 +211,7 @@ struct Batch<S>::Data {
     columns.emplace(model);
     for (Worker& w : workers) {
       LinearizationMemory<Pack<S, most_lanes>> l;
+      static_cast<LinearizationTables&>(l) = columns->lin_;
       w.linearization = linearization_arrays(base(), {.columns = true, .direct = true}, l);
       const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
       w.lin = columns->lin_;

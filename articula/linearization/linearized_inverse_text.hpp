@@ -382,10 +382,6 @@ ARTICULA_INLINE Pack<T, N> kept(const Pack<T, N>& x, unsigned bits) {
   const Mask keep = ((bit & I(bits)) != 0);
   return Pack<T, N>((typename Pack<T, N>::Lanes)((Mask)x.x & keep));
 }
-template <class S>
-ARTICULA_INLINE S kept(const S& x, unsigned) {
-  return x;
-}
 /// Sum of x[i] times component i of a register of columns, in two chains.
 template <int N, class S>
 ARTICULA_INLINE Wide<S> product(const S* column, const S* x) {

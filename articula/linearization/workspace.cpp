@@ -1,7 +1,5 @@
 #include "articula/linearization/workspace.hpp"
 
-#include <algorithm>
-
 #include "articula/spatial/dual.hpp"
 
 namespace articula {
@@ -10,9 +8,6 @@ template <class S>
 Limbs::Limbs(const Tree<S>& tree) : carrier(tree.slots(), -1), begin(tree.nv) {
   // So few that what all rows read of them stays in the first cache, and so many rows that it pays.
   constexpr int most_bodies = 8, least_rows = 12;
-  const auto end_of = [&](int k) {
-    return tree.index[k].v + visit(tree.index[k].kind, [](auto j) { return int(j.nv); });
-  };
   for (int k = 1; k < tree.slots(); ++k) {
     if (k + 1 < tree.slots() && tree.index[k + 1].inboard == k) continue;
     int first = k;  // k carries nothing
@@ -20,9 +15,10 @@ Limbs::Limbs(const Tree<S>& tree) : carrier(tree.slots(), -1), begin(tree.nv) {
            tree.index[first - 1].inboard != 0 && !tree.index[first - 1].has_sides)
       --first;
     if (tree.index[first].inboard == 0) continue;
-    if (tree.nv - (end_of(k) - tree.index[first].v) < least_rows) continue;
-    limbs.push_back({first, k + 1, tree.index[first].v, end_of(k)});
-    for (int c = tree.index[first].v; c < end_of(k); ++c) begin[c] = tree.index[first].v;
+    const int v = tree.index[first].v, v_end = tree.index[first].v_end;
+    if (tree.nv - (v_end - v) < least_rows) continue;
+    limbs.push_back({first, k + 1, v, v_end});
+    for (int c = v; c < v_end; ++c) begin[c] = v;
   }
   for (int k = 1; k < tree.slots(); ++k)
     carrier[k] = tree.index[k].has_sides || tree.index[k].inboard == 0 ? 0 : -1;
@@ -36,7 +32,6 @@ AlignedArray<S> linearization_arrays(const Tree<Real<S>>& tree, const Linearizat
                                      LinearizationMemory<S>& m) {
   const std::size_t slots = tree.slots(), nv = tree.nv, padded_slots = padded(tree.slots());
   const std::size_t widest = block;  // widest Wide<S> of any instruction set, in scalars
-  const std::size_t carriers = Limbs(tree).carriers;
   AlignedArray<S> memory;
   std::size_t used = 0;
   const auto give = [&](bool wanted, std::size_t count, S*& pointer) {
@@ -56,7 +51,7 @@ AlignedArray<S> linearization_arrays(const Tree<Real<S>>& tree, const Linearizat
          m.gathered);
     give(needs.direct, 12 * widest * slots, m.t);
     give(needs.direct, 3 * widest * static_cast<std::size_t>(padded(tree.nv)), m.result);
-    give(needs.direct, 6 * carriers * (stride<S> == 1 ? 2 * rows_in_turn : widest), m.Z);
+    give(needs.direct, 6 * m.carriers * (stride<S> == 1 ? 2 * rows_in_turn : widest), m.Z);
     give(needs.direct && stride<S> == 1, 18 * nv, m.limb_columns);
     give(needs.direct && stride<S> == 1, free_base::count, m.base);
     if (pass == 0) memory = AlignedArray<S>(used + 16);
@@ -97,15 +92,15 @@ LinearizationWorkspace<S>::LinearizationWorkspace(const Model& model, const Memo
                                                   const LinearizationNeeds& needs)
     : Workspace<S>(model, memory), limbs_(this->tree()) {
   const Tree<S>& tree = this->tree();
-  arrays_ = linearization_arrays(tree, needs, lin_);
-  lin_.k = this->m_;
-  index_ = column_index(tree, bits_);
-  lin_.index = index_.data();
   lin_.carrier = limbs_.carrier.data();
   lin_.carriers = limbs_.carriers;
   lin_.limbs = limbs_.limbs.data();
   lin_.limbs_end = lin_.limbs + limbs_.limbs.size();
   lin_.limb_begin = limbs_.begin.data();
+  arrays_ = linearization_arrays(tree, needs, lin_);
+  lin_.k = this->m_;
+  index_ = column_index(tree, bits_);
+  lin_.index = index_.data();
   for (int at = 0; at < padded(tree.nv) / block; ++at) {
     block_begin_.push_back(static_cast<int>(block_rows_.size()));
     for (int k = 1; k < tree.slots(); ++k)

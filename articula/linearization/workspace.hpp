@@ -41,7 +41,8 @@ struct Limbs {
   std::vector<int> begin;  // by velocity: the first of its limb; 0: none
 };
 
-/// Hands out a kernel's arrays, sized for a model, from one block of memory.
+/// Hands out a kernel's arrays, sized for a model, from one block of memory. m.carriers must be known for
+/// needs.direct.
 template <class S>
 AlignedArray<S> linearization_arrays(const Tree<Real<S>>& tree, const LinearizationNeeds& needs,
                                      LinearizationMemory<S>& m);
