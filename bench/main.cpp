@@ -8,8 +8,8 @@
 #include <sstream>
 #include <thread>
 
-#include "articula/dynamics/instruction_set.hpp"
 #include "articula/error.hpp"
+#include "articula/kernels/instruction_set.hpp"
 #include "bench/page.hpp"
 #include "bench/robot.hpp"
 

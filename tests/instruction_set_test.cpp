@@ -1,5 +1,5 @@
 // Every instruction set that this machine has gives the same numbers, to rounding.
-#include "articula/dynamics/instruction_set.hpp"
+#include "articula/kernels/instruction_set.hpp"
 
 #include <gtest/gtest.h>
 

@@ -9,10 +9,10 @@ import re
 import subprocess
 import sys
 
-LAYERS = ["spatial", "model", "files", "dynamics", "operators", "linearization", "task_space", "diagonal", "loops",
+LAYERS = ["spatial", "model", "kernels", "files", "dynamics", "operators", "linearization", "task_space", "diagonal", "loops",
           "simulation", "batch", "report"]
 # Files of models know nothing of dynamics, and the other way round.
-FORBIDDEN = {("dynamics", "files")}
+FORBIDDEN = {("dynamics", "files"), ("files", "kernels")}
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 
 

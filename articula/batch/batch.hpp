@@ -9,12 +9,12 @@
 
 #include <memory>
 
-#include "articula/batch/stepper.hpp"
 #include "articula/batch/threads.hpp"
 #include "articula/dynamics/forward_dynamics.hpp"
 #include "articula/dynamics/inverse_dynamics.hpp"
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_factor.hpp"
+#include "articula/kernels/stepper.hpp"
 #include "articula/linearization/linearized_forward.hpp"
 #include "articula/linearization/linearized_inverse.hpp"
 

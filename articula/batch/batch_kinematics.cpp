@@ -1,6 +1,6 @@
 // Kinematics, sums over bodies, and the Coriolis matrix of many states.
 #include "articula/batch/data.hpp"
-#include "articula/batch/motion_kernels.hpp"
+#include "articula/kernels/tables.hpp"
 #include "articula/spatial/numbers.hpp"
 
 namespace articula {
@@ -44,15 +44,15 @@ void Batch<S>::pose(std::span<const int> frames, In<S> q, Out<S> poses) {
     const FrameOnBody<S> at = place_of<S>(d.model, frames[0]);
     return d.call("pose", {d.q(q)}, {d.other("poses", poses, 12)},
                   [&](auto& w, const S* const* in, S* const* out) {
-                    motion_kernels<S>().pose_at(d.base(), in[0], at, w.path, out[0]);
+                    kernel_set().in<S>().motion->pose_at(d.base(), in[0], at, w.path, out[0]);
                   });
   }
   d.call("pose", {d.q(q)}, {d.other("poses", poses, 12 * frames.size())},
          [&](auto& w, const S* const* in, S* const* out) {
-           batch_kernels<S>().kinematics(d.base(), in[0], nullptr, nullptr, w.m);
+           kernel_set().in<S>().batch->kinematics(d.base(), in[0], nullptr, nullptr, w.m);
            S* to = out[0];
            for (const int frame : frames) {
-             motion_kernels<S>().pose(w.m, place_of<S>(d.model, frame), to);
+             kernel_set().in<S>().motion->pose(w.m, place_of<S>(d.model, frame), to);
              to += 12 * d.table->lanes;
            }
          });
@@ -74,8 +74,8 @@ void Batch<S>::frame_velocity(int frame, In<S> q, In<S> v, Out<S> velocity, Axes
                              });
   d.call("frame_velocity", {d.q(q), d.v("v", v)}, {d.other("velocity", velocity, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
-           batch_kernels<S>().kinematics(d.base(), in[0], in[1], nullptr, w.m);
-           motion_kernels<S>().velocity(w.m, at, axes, out[0]);
+           kernel_set().in<S>().batch->kinematics(d.base(), in[0], in[1], nullptr, w.m);
+           kernel_set().in<S>().motion->velocity(w.m, at, axes, out[0]);
          });
 }
 template <class S>
@@ -92,8 +92,8 @@ void Batch<S>::frame_acceleration(int frame, In<S> q, In<S> v, In<S> a, Out<S> a
                              });
   d.call("frame_acceleration", {d.q(q), d.v("v", v), d.v("a", a)}, {d.other("acceleration", acceleration, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
-           batch_kernels<S>().kinematics(d.base(), in[0], in[1], in[2], w.m);
-           motion_kernels<S>().acceleration(w.m, at, axes, out[0]);
+           kernel_set().in<S>().batch->kinematics(d.base(), in[0], in[1], in[2], w.m);
+           kernel_set().in<S>().motion->acceleration(w.m, at, axes, out[0]);
          });
 }
 template <class S>
@@ -110,8 +110,8 @@ void Batch<S>::jacobian_dot_v(int frame, In<S> q, In<S> v, Out<S> acceleration, 
                              });
   d.call("jacobian_dot_v", {d.q(q), d.v("v", v)}, {d.other("acceleration", acceleration, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
-           batch_kernels<S>().kinematics(d.base(), in[0], in[1], nullptr, w.m);
-           motion_kernels<S>().acceleration(w.m, at, axes, out[0]);
+           kernel_set().in<S>().batch->kinematics(d.base(), in[0], in[1], nullptr, w.m);
+           kernel_set().in<S>().motion->acceleration(w.m, at, axes, out[0]);
          });
 }
 template <class S>
@@ -127,7 +127,7 @@ void Batch<S>::jacobian(int frame, In<S> q, Out<S> matrix, Axes axes) {
                              });
   d.call("jacobian", {d.q(q)}, {d.columns_of("jacobian", matrix)},
          [&](auto& w, const S* const* in, S* const* out) {
-           motion_kernels<S>().jacobian_at(d.base(), in[0], at, axes, w.path, out[0]);
+           kernel_set().in<S>().motion->jacobian_at(d.base(), in[0], at, axes, w.path, out[0]);
          });
 }
 
@@ -174,8 +174,8 @@ void Batch<S>::center_of_mass(In<S> q, Out<S> center) {
                              });
   d.call_with_model_inertias("center_of_mass", {d.q(q)}, {d.other("center", center, 3)},
                              [&](auto& w, const S* const* in, S* const* out) {
-                               batch_kernels<S>().kinematics(d.base(), in[0], nullptr, nullptr, w.m);
-                               motion_kernels<S>().totals(d.base(), w.m, false, out[0], nullptr);
+                               kernel_set().in<S>().batch->kinematics(d.base(), in[0], nullptr, nullptr, w.m);
+                               kernel_set().in<S>().motion->totals(d.base(), w.m, false, out[0], nullptr);
                                if (massless) std::fill_n(out[0], 3 * d.table->lanes, S(0));
                              });
 }
@@ -192,9 +192,9 @@ void Batch<S>::momentum(In<S> q, In<S> v, Out<S> momentum_of_all) {
                              });
   d.call_with_model_inertias("momentum", {d.q(q), d.v("v", v)}, {d.other("momentum", momentum_of_all, 6)},
                              [&](auto& w, const S* const* in, S* const* out) {
-                               batch_kernels<S>().kinematics(d.base(), in[0], in[1], nullptr, w.m);
+                               kernel_set().in<S>().batch->kinematics(d.base(), in[0], in[1], nullptr, w.m);
                                alignas(64) S center[3 * most_lanes];
-                               motion_kernels<S>().totals(d.base(), w.m, true, center, out[0]);
+                               kernel_set().in<S>().motion->totals(d.base(), w.m, true, center, out[0]);
                                if (massless) std::fill_n(out[0], 6 * d.table->lanes, S(0));
                              });
 }
@@ -203,7 +203,7 @@ void Batch<S>::centroidal_map(In<S> q, Out<S> map) {
   Data& d = *data_;
   d.call_with_model_inertias("centroidal_map", {d.q(q)}, {d.columns_of("map", map)},
                              [&](auto& w, const S* const* in, S* const* out) {
-                               motion_kernels<S>().centroidal_map(d.base(), in[0], w.m, out[0]);
+                               kernel_set().in<S>().motion->centroidal_map(d.base(), in[0], w.m, out[0]);
                              });
 }
 
@@ -217,8 +217,8 @@ void Batch<S>::coriolis(const char* function, bool rate, In<S> q, In<S> v, Out<S
   d.call_with_model_inertias(function, {d.q(q), d.v("v", v)}, {d.matrix("matrix", matrix)},
                              [&](auto& w, const S* const* in, S* const* out) {
                                S* const C = out[0];
-                               motion_kernels<S>().coriolis_matrix(d.base(), in[0], in[1], w.m,
-                                                                   numbers(w.coriolis), C);
+                               kernel_set().in<S>().motion->coriolis_matrix(d.base(), in[0], in[1], w.m,
+                                                                            numbers(w.coriolis), C);
                                for (std::size_t i = 0; rate && i < n; ++i)
                                  for (std::size_t j = 0; j <= i; ++j)
                                    for (std::size_t s = 0; s < lanes; ++s) {

@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "articula/batch/batch.hpp"
-#include "articula/batch/kernels.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
-#include "articula/simulation/manifold.hpp"
+#include "articula/kernels/tables.hpp"
+#include "articula/model/manifold.hpp"
 
 namespace articula {
 
@@ -167,7 +167,7 @@ struct Batch<S>::Data {
   Data(const Model& m, const BatchOptions& o)
       : model(m),
         options(o),
-        table((kernels<S>(), &batch_kernels<S>())),
+        table((kernels<S>(), kernel_set().in<S>().batch)),
         workers(o.threads ? o.threads->count() : 1),
         shares(workers.size()) {
     const Tree<S>& tree = base();
@@ -453,7 +453,7 @@ struct Batch<S>::Data {
 
   /// From the model's constants to those of each state: each worker's tree gets lanes of them.
   void use_varied() {
-    table = &varied_kernels<S>();
+    table = kernel_set().in<S>().varied;
     const Tree<S>& base = model.tree<S>();
     const std::size_t lanes = table->lanes,
                       slots = static_cast<std::size_t>(base.slots() + block - 1) / block * block;

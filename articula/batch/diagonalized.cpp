@@ -1,8 +1,8 @@
 #include "articula/batch/diagonalized.hpp"
 
 #include "articula/batch/data.hpp"
-#include "articula/batch/diagonalized_kernels.hpp"
 #include "articula/diagonal/arrays.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 
@@ -43,7 +43,7 @@ void DiagonalizedBatch<S>::map(const char* function, In<S> q, const char* name, 
   d.call_with_model_inertias(function, {d.q(q), d.v(name, x)}, {d.other("the result", y, d.model.nv())},
                              [&](auto& w, const S* const* in, S* const* out) {
                                const auto& m = work_[&w - d.workers.data()].m;
-                               diagonal_batch_kernels<S>().factor(d.base(), in[0], m, w.smallest);
+                               kernel_set().in<S>().diagonal->factor(d.base(), in[0], m, w.smallest);
                                S* const x = batching::numbers(w.in[1]);
                                if (in[1] != x) std::copy_n(in[1], d.model.nv() * d.table->lanes, x);
                                f(d.base(), m, x, out[0]);
@@ -53,53 +53,53 @@ void DiagonalizedBatch<S>::map(const char* function, In<S> q, const char* name, 
 template <class S>
 void DiagonalizedBatch<S>::rates_to_xi(In<S> q, In<S> v, Out<S> xi) {
   map("rates_to_xi", q, "v", v, xi, [](const auto& tree, const auto& m, S* x, S* y) {
-    diagonal_batch_kernels<S>().rates_to_xi(tree, m, x, y);
+    kernel_set().in<S>().diagonal->rates_to_xi(tree, m, x, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::rates_to_nu(In<S> q, In<S> v, Out<S> nu) {
   map("rates_to_nu", q, "v", v, nu, [](const auto& tree, const auto& m, S* x, S* y) {
-    diagonal_batch_kernels<S>().rates_to_xi(tree, m, x, y);
-    diagonal_batch_kernels<S>().times_root_star(tree, m, y);
+    kernel_set().in<S>().diagonal->rates_to_xi(tree, m, x, y);
+    kernel_set().in<S>().diagonal->times_root_star(tree, m, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::xi_to_rates(In<S> q, In<S> xi, Out<S> v) {
   map("xi_to_rates", q, "xi", xi, v, [](const auto& tree, const auto& m, S* x, S* y) {
-    diagonal_batch_kernels<S>().xi_to_rates(tree, m, x, y);
+    kernel_set().in<S>().diagonal->xi_to_rates(tree, m, x, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::nu_to_rates(In<S> q, In<S> nu, Out<S> v) {
   map("nu_to_rates", q, "nu", nu, v, [](const auto& tree, const auto& m, S* x, S* y) {
-    diagonal_batch_kernels<S>().solve_root_star(tree, m, x);
-    diagonal_batch_kernels<S>().xi_to_rates(tree, m, x, y);
+    kernel_set().in<S>().diagonal->solve_root_star(tree, m, x);
+    kernel_set().in<S>().diagonal->xi_to_rates(tree, m, x, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::forces_to_kappa(In<S> q, In<S> tau, Out<S> kappa) {
   map("forces_to_kappa", q, "tau", tau, kappa, [](const auto& tree, const auto& m, S* x, S* y) {
-    diagonal_batch_kernels<S>().forces_to_kappa(tree, m, x, y);
+    kernel_set().in<S>().diagonal->forces_to_kappa(tree, m, x, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::forces_to_epsilon(In<S> q, In<S> tau, Out<S> epsilon) {
   map("forces_to_epsilon", q, "tau", tau, epsilon, [](const auto& tree, const auto& m, S* x, S* y) {
-    diagonal_batch_kernels<S>().forces_to_kappa(tree, m, x, y);
-    diagonal_batch_kernels<S>().solve_root(tree, m, y);
+    kernel_set().in<S>().diagonal->forces_to_kappa(tree, m, x, y);
+    kernel_set().in<S>().diagonal->solve_root(tree, m, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::kappa_to_forces(In<S> q, In<S> kappa, Out<S> tau) {
   map("kappa_to_forces", q, "kappa", kappa, tau, [](const auto& tree, const auto& m, S* x, S* y) {
-    diagonal_batch_kernels<S>().kappa_to_forces(tree, m, x, y);
+    kernel_set().in<S>().diagonal->kappa_to_forces(tree, m, x, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::epsilon_to_forces(In<S> q, In<S> epsilon, Out<S> tau) {
   map("epsilon_to_forces", q, "epsilon", epsilon, tau, [](const auto& tree, const auto& m, S* x, S* y) {
-    diagonal_batch_kernels<S>().times_root(tree, m, x);
-    diagonal_batch_kernels<S>().kappa_to_forces(tree, m, x, y);
+    kernel_set().in<S>().diagonal->times_root(tree, m, x);
+    kernel_set().in<S>().diagonal->kappa_to_forces(tree, m, x, y);
   });
 }
 
@@ -108,7 +108,7 @@ namespace {
 template <class S>
 void coriolis_at(const Tree<S>& tree, const DiagonalMemory<S>& m, bool normalized, const S* x,
                  const S* wrenches, std::size_t lanes, S* C) {
-  const auto& k = diagonal_batch_kernels<S>();
+  const auto& k = *kernel_set().in<S>().diagonal;
   std::copy_n(x, tree.nv * lanes, m.xi);
   if (normalized) k.solve_root_star(tree, m, m.xi);
   k.xi_to_rates(tree, m, m.xi, m.theta_dot);
@@ -139,7 +139,7 @@ void DiagonalizedBatch<S>::coriolis(const char* function, bool normalized, In<S>
                              {d.other("C", C, d.model.nv())},
                              [&](auto& w, const S* const* in, S* const* out) {
                                const auto& m = work_[&w - d.workers.data()].m;
-                               diagonal_batch_kernels<S>().factor(d.base(), in[0], m, w.smallest);
+                               kernel_set().in<S>().diagonal->factor(d.base(), in[0], m, w.smallest);
                                coriolis_at(d.base(), m, normalized, in[1], wrenches.empty() ? nullptr : in[2],
                                            d.table->lanes, out[0]);
                              });
@@ -160,7 +160,7 @@ void DiagonalizedBatch<S>::D(In<S> q, Out<S> matrix) {
   d.call_with_model_inertias("D", {d.q(q)}, {d.other("matrix", matrix, nv * nv)},
                              [&](auto& w, const S* const* in, S* const* out) {
                                const auto& m = work_[&w - d.workers.data()].m;
-                               diagonal_batch_kernels<S>().factor(d.base(), in[0], m, w.smallest);
+                               kernel_set().in<S>().diagonal->factor(d.base(), in[0], m, w.smallest);
                                block_diagonal(d.base(), m.k.D, d.table->lanes, out[0]);
                              });
 }
@@ -181,7 +181,7 @@ void DiagonalizedBatch<S>::terms(In<S> q, In<S> v, In<S> tau, const Terms& t, In
        d.if_wanted("D_dot", t.D_dot, nv * nv)},
       [&](auto& w, const S* const* in, S* const* out) {
         const auto& m = work_[&w - d.workers.data()].m;
-        const auto& k = diagonal_batch_kernels<S>();
+        const auto& k = *kernel_set().in<S>().diagonal;
         const S* const external = wrenches.empty() ? nullptr : in[3];
         k.factor(d.base(), in[0], m, w.smallest);
         if (!t.nu.empty()) {
@@ -213,7 +213,8 @@ template <class S>
 void DiagonalizedBatch<S>::motion(const char* function, bool normalized, In<S> q, In<S> x, In<S> tau,
                                   Out<S> rate, In<S> wrenches) {
   auto& d = *batch_->data_;
-  const auto kernel = normalized ? diagonal_batch_kernels<S>().nu_dot : diagonal_batch_kernels<S>().xi_dot;
+  const auto kernel =
+      normalized ? kernel_set().in<S>().diagonal->nu_dot : kernel_set().in<S>().diagonal->xi_dot;
   d.call_with_model_inertias(
       function, {d.q(q), d.v(normalized ? "nu" : "xi", x), d.v("tau", tau), d.wrenches(wrenches)},
       {d.other("rate", rate, d.model.nv())}, [&](auto& w, const S* const* in, S* const* out) {
@@ -239,7 +240,7 @@ void DiagonalizedBatch<S>::decoupled_rate_control(In<S> q, In<S> v, In<S> desire
       "decoupled_rate_control", {d.q(q), d.v("v", v), d.v("desired_nu", desired_nu), d.v("gains", gains)},
       {d.other("tau", tau, d.model.nv())}, [&](auto& w, const S* const* in, S* const* out) {
         const auto& m = work_[&w - d.workers.data()].m;
-        const auto& k = diagonal_batch_kernels<S>();
+        const auto& k = *kernel_set().in<S>().diagonal;
         S *const nu = batching::numbers(w.scratch[0]), *const eps = batching::numbers(w.scratch[1]);
         k.factor(d.base(), in[0], m, w.smallest);
         k.rates_to_xi(d.base(), m, in[1], nu);

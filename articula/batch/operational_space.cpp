@@ -1,7 +1,7 @@
 #include "articula/batch/operational_space.hpp"
 
 #include "articula/batch/data.hpp"
-#include "articula/batch/operational_space_kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 
@@ -80,7 +80,7 @@ OperationalSpaceBatch<S>::OperationalSpaceBatch(OperationalSpaceBatch&&) noexcep
 template <class S>
 void OperationalSpaceBatch<S>::update(Work& t, S* smallest, const S* q, const S* v) {
   auto& d = *batch_->data_;
-  const auto& k = task_batch_kernels<S>();
+  const auto& k = *kernel_set().in<S>().tasks;
   const std::size_t n = rows_, lanes = d.table->lanes;
   k.update(d.base(), q, v, t.m, smallest);
   k.terms(d.base(), v, t.m, t.omega, t.gravity, t.velocity, t.bias, t.coriolis);
@@ -100,7 +100,7 @@ void OperationalSpaceBatch<S>::update(Work& t, S* smallest, const S* q, const S*
 template <class S>
 void OperationalSpaceBatch<S>::invert(Work& t, S* rank) {
   const std::size_t n = rows_, lanes = batch_->data_->table->lanes;
-  task_batch_kernels<S>().invert(rows_, t.omega, t.scratch, t.lambda, t.pivots);
+  kernel_set().in<S>().tasks->invert(rows_, t.omega, t.scratch, t.lambda, t.pivots);
   for (std::size_t s = 0; s < lanes; ++s) {
     rank[s] = static_cast<S>(n);
     S trace = 0, inverse_trace = 0;
@@ -121,7 +121,7 @@ template <class S>
 void OperationalSpaceBatch<S>::terms(In<S> q, In<S> v, const Terms& r) {
   auto& d = *batch_->data_;
   if (d.model.has_mimics()) return one_by_one(q, v, r);
-  const auto& k = task_batch_kernels<S>();
+  const auto& k = *kernel_set().in<S>().tasks;
   const std::size_t n = rows_, nv = d.model.nv(), lanes = d.table->lanes;
   auto rates = d.v("v", v);
   if (v.empty()) rates.n = 0;
@@ -164,7 +164,7 @@ void OperationalSpaceBatch<S>::terms(In<S> q, In<S> v, const Terms& r) {
 template <class S>
 void OperationalSpaceBatch<S>::motion_force(In<S> q, In<S> v, In<S> u, Out<S> F, Out<S> tau) {
   auto& d = *batch_->data_;
-  const auto& k = task_batch_kernels<S>();
+  const auto& k = *kernel_set().in<S>().tasks;
   const std::size_t n = rows_, nv = d.model.nv(), lanes = d.table->lanes;
   auto rates = d.v("v", v);
   if (v.empty()) rates.n = 0;

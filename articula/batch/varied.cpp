@@ -127,7 +127,7 @@ template <class S>
 void Batch<S>::use_model_inertias() {
   Data& d = *data_;
   d.varied.reset();
-  d.table = &batch_kernels<S>();
+  d.table = kernel_set().in<S>().batch;
   for (auto& w : d.workers) {
     w.tree = d.model.template tree<S>();
     if (d.columns) w.lin.mass = d.mass_outboard(w);

@@ -1,7 +1,7 @@
 // Room for the arrays of the diagonalized dynamics, for one state or for lanes of states.
 #pragma once
 
-#include "articula/diagonal/memory.hpp"
+#include "articula/kernels/diagonal_memory.hpp"
 #include "articula/spatial/aligned.hpp"
 
 namespace articula {

@@ -7,12 +7,12 @@
 
 #undef ARTICULA_ISA
 #define ARTICULA_ISA counted_text  // the texts are compiled here for Counted alone
-#include "articula/diagonal/diagonal_text.hpp"
-#include "articula/dynamics/fd1_to_fd4_text.hpp"
-#include "articula/dynamics/inverse_dynamics_text.hpp"
-#include "articula/dynamics/kinematics_text.hpp"
-#include "articula/dynamics/mass_factor_text.hpp"
-#include "articula/dynamics/mass_matrix_text.hpp"
+#include "articula/kernels/diagonal_text.hpp"
+#include "articula/kernels/fd1_to_fd4_text.hpp"
+#include "articula/kernels/inverse_dynamics_text.hpp"
+#include "articula/kernels/kinematics_text.hpp"
+#include "articula/kernels/mass_factor_text.hpp"
+#include "articula/kernels/mass_matrix_text.hpp"
 
 namespace articula::counting {
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
-#include "articula/diagonal/memory.hpp"
-#include "articula/dynamics/memory.hpp"
+#include "articula/kernels/diagonal_memory.hpp"
+#include "articula/kernels/memory.hpp"
 #include "articula/model/model.hpp"
 #include "articula/spatial/counted.hpp"
 

@@ -10,7 +10,7 @@
 
 #undef ARTICULA_ISA
 #define ARTICULA_ISA dual_text
-#include "articula/diagonal/diagonal_text.hpp"
+#include "articula/kernels/diagonal_text.hpp"
 
 namespace articula {
 namespace {

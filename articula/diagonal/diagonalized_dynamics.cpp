@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "articula/diagonal/arrays.hpp"
-#include "articula/diagonal/kernels.hpp"
 #include "articula/dynamics/mass_factor.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 
@@ -26,7 +26,7 @@ DiagonalizedDynamics::DiagonalizedDynamics(const Model& model)
 void DiagonalizedDynamics::update(In<double> q) {
   check("diagonalized dynamics: update", "q", q.size(), model_.nq());
   updated_ = false;
-  if (!(diagonal_kernels().factor(tree(), q.data(), d_) > 0))
+  if (!(kernel_set().diagonal->factor(tree(), q.data(), d_) > 0))
     throw_singular(model_, "diagonalized dynamics", m_.inv_D);
   updated_ = true;
 }
@@ -43,42 +43,42 @@ void DiagonalizedDynamics::check_pair(const char* function, std::size_t from, co
 void DiagonalizedDynamics::rates_to_xi(In<double> v, Out<double> xi) {
   check_pair("rates_to_xi", v.size(), "v", xi.size());
   std::copy(v.begin(), v.end(), d_.theta_dot);
-  diagonal_kernels().rates_to_xi(tree(), d_, d_.theta_dot, xi.data());
+  kernel_set().diagonal->rates_to_xi(tree(), d_, d_.theta_dot, xi.data());
 }
 void DiagonalizedDynamics::rates_to_nu(In<double> v, Out<double> nu) {
   check_pair("rates_to_nu", v.size(), "v", nu.size());
   rates_to_xi(v, nu);
-  diagonal_kernels().times_root_star(tree(), d_, nu.data());
+  kernel_set().diagonal->times_root_star(tree(), d_, nu.data());
 }
 void DiagonalizedDynamics::xi_to_rates(In<double> xi, Out<double> v) {
   check_pair("xi_to_rates", xi.size(), "xi", v.size());
   std::copy(xi.begin(), xi.end(), d_.xi);
-  diagonal_kernels().xi_to_rates(tree(), d_, d_.xi, v.data());
+  kernel_set().diagonal->xi_to_rates(tree(), d_, d_.xi, v.data());
 }
 void DiagonalizedDynamics::nu_to_rates(In<double> nu, Out<double> v) {
   check_pair("nu_to_rates", nu.size(), "nu", v.size());
   std::copy(nu.begin(), nu.end(), d_.xi);
-  diagonal_kernels().solve_root_star(tree(), d_, d_.xi);
-  diagonal_kernels().xi_to_rates(tree(), d_, d_.xi, v.data());
+  kernel_set().diagonal->solve_root_star(tree(), d_, d_.xi);
+  kernel_set().diagonal->xi_to_rates(tree(), d_, d_.xi, v.data());
 }
 void DiagonalizedDynamics::forces_to_kappa(In<double> tau, Out<double> kappa) {
   check_pair("forces_to_kappa", tau.size(), "tau", kappa.size());
-  diagonal_kernels().forces_to_kappa(tree(), d_, tau.data(), kappa.data());
+  kernel_set().diagonal->forces_to_kappa(tree(), d_, tau.data(), kappa.data());
 }
 void DiagonalizedDynamics::forces_to_epsilon(In<double> tau, Out<double> epsilon) {
   check_pair("forces_to_epsilon", tau.size(), "tau", epsilon.size());
-  diagonal_kernels().forces_to_kappa(tree(), d_, tau.data(), epsilon.data());
-  diagonal_kernels().solve_root(tree(), d_, epsilon.data());
+  kernel_set().diagonal->forces_to_kappa(tree(), d_, tau.data(), epsilon.data());
+  kernel_set().diagonal->solve_root(tree(), d_, epsilon.data());
 }
 void DiagonalizedDynamics::kappa_to_forces(In<double> kappa, Out<double> tau) {
   check_pair("kappa_to_forces", kappa.size(), "kappa", tau.size());
-  diagonal_kernels().kappa_to_forces(tree(), d_, kappa.data(), tau.data());
+  kernel_set().diagonal->kappa_to_forces(tree(), d_, kappa.data(), tau.data());
 }
 void DiagonalizedDynamics::epsilon_to_forces(In<double> epsilon, Out<double> tau) {
   check_pair("epsilon_to_forces", epsilon.size(), "epsilon", tau.size());
   std::copy(epsilon.begin(), epsilon.end(), d_.force);
-  diagonal_kernels().times_root(tree(), d_, d_.force);
-  diagonal_kernels().kappa_to_forces(tree(), d_, d_.force, tau.data());
+  kernel_set().diagonal->times_root(tree(), d_, d_.force);
+  kernel_set().diagonal->kappa_to_forces(tree(), d_, d_.force, tau.data());
 }
 
 void DiagonalizedDynamics::coriolis(const char* function, bool normalized, In<double> x, Out<double> C,
@@ -86,10 +86,10 @@ void DiagonalizedDynamics::coriolis(const char* function, bool normalized, In<do
   check_pair(function, x.size(), normalized ? "nu" : "xi", C.size());
   const double* const forces = check_wrenches(function, wrenches);
   std::copy(x.begin(), x.end(), d_.xi);
-  if (normalized) diagonal_kernels().solve_root_star(tree(), d_, d_.xi);
-  diagonal_kernels().xi_to_rates(tree(), d_, d_.xi, d_.theta_dot);
-  diagonal_kernels().coriolis_of_xi(tree(), d_.theta_dot, d_.xi, forces, d_, C.data());
-  if (normalized) diagonal_kernels().coriolis_of_nu(tree(), d_.xi, d_, C.data());
+  if (normalized) kernel_set().diagonal->solve_root_star(tree(), d_, d_.xi);
+  kernel_set().diagonal->xi_to_rates(tree(), d_, d_.xi, d_.theta_dot);
+  kernel_set().diagonal->coriolis_of_xi(tree(), d_.theta_dot, d_.xi, forces, d_, C.data());
+  if (normalized) kernel_set().diagonal->coriolis_of_nu(tree(), d_.xi, d_, C.data());
 }
 void DiagonalizedDynamics::coriolis_nu(In<double> nu, Out<double> C, Wrenches<double> wrenches) {
   coriolis("coriolis_nu", true, nu, C, wrenches);
@@ -137,7 +137,7 @@ void DiagonalizedDynamics::motion(const char* function, bool normalized, In<doub
   check(function, "the result", rate.size(), model_.nv());
   const double* const forces = check_wrenches(function, wrenches);
   updated_ = false;
-  const auto kernel = normalized ? diagonal_kernels().nu_dot : diagonal_kernels().xi_dot;
+  const auto kernel = normalized ? kernel_set().diagonal->nu_dot : kernel_set().diagonal->xi_dot;
   if (!(kernel(tree(), q.data(), x.data(), tau.data(), forces, d_, rate.data()) > 0))
     throw_singular(model_, function, m_.inv_D);
 }

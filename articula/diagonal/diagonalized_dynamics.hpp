@@ -11,8 +11,8 @@
 
 #include <vector>
 
-#include "articula/diagonal/memory.hpp"
 #include "articula/dynamics/workspace.hpp"
+#include "articula/kernels/diagonal_memory.hpp"
 
 namespace articula {
 

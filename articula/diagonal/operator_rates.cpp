@@ -4,7 +4,7 @@
 
 #include <Eigen/Dense>
 
-#include "articula/dynamics/named_kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 
@@ -49,7 +49,7 @@ struct State : Workspace<double> {
     check(function, "v", v.size(), model_.nv());
     const Tree<double>& t = tree();
     std::vector<double> a(6 * t.slots()), b(6 * t.slots());
-    named_kernels().place(t, q.data(), v.data(), m_, a.data(), b.data());
+    kernel_set().operators->place(t, q.data(), v.data(), m_, a.data(), b.data());
     fill(v.data());
   }
   int first(int k) const { return tree().index[k].v; }

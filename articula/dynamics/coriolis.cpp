@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "articula/dynamics/named_kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 
@@ -19,7 +19,7 @@ void Coriolis::run(const double* q, const double* v, double* C) {
   const CoriolisScratch scratch{
       e, e + 3 * slots, e + 9 * slots, e + 19 * slots, e + 31 * slots, e + 31 * slots + 6 * full_nv};
   double* const full = full_.size() ? full_.data() : C;
-  named_kernels().coriolis_matrix(tree(), q, v, m_, scratch, full);
+  kernel_set().operators->coriolis_matrix(tree(), q, v, m_, scratch, full);
   if (full == C) return;
   // Mimic ratios are constants: C = Gamma* C_full Gamma.
   const auto map = model_.full_velocities();

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "articula/dynamics/mass_factor.hpp"
-#include "articula/dynamics/named_kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 
@@ -31,8 +31,8 @@ void NamedForwardDynamics::compute(Algorithm algorithm, In<double> q, In<double>
                              reinterpret_cast<double*>(alpha_.data())};
   double* const full = full_result(a);
   has_alpha_ = false;
-  if (!(named_kernels().fd[static_cast<int>(algorithm)](t, full_q(q), full_v(v), full_tau(tau), forces, m_,
-                                                        scratch, full) > 0))
+  if (!(kernel_set().operators->fd[static_cast<int>(algorithm)](t, full_q(q), full_v(v), full_tau(tau),
+                                                                forces, m_, scratch, full) > 0))
     throw_singular(model_, name, m_.inv_D);
   if (mimics_.count() > 0) {
     for (int row = 0; row < mimics_.count(); ++row) {
@@ -51,7 +51,7 @@ void NamedForwardDynamics::compute(Algorithm algorithm, In<double> q, In<double>
       s.outward = true;
       s.H_times = unit_.data();
       s.z = extra + nv;
-      sweep_kernels<double>().sweep(t, m_, s);
+      kernel_set().in<double>().sweeps->sweep(t, m_, s);
       for (std::size_t i = 0; i < 6 * alpha_.size(); ++i) scratch.alpha[i] += s.z[i];
     }
   }

@@ -1,6 +1,6 @@
 #include "articula/dynamics/inverse_dynamics.hpp"
 
-#include "articula/dynamics/kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 

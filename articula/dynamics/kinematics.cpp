@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "articula/dynamics/kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "articula/dynamics/frame_motion.hpp"
 #include "articula/dynamics/workspace.hpp"
+#include "articula/kernels/frame_motion.hpp"
 
 namespace articula {
 

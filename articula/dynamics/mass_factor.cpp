@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "articula/dynamics/kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "articula/dynamics/mass_factor.hpp"
-#include "articula/dynamics/named_kernels.hpp"
+#include "articula/kernels/tables.hpp"
 #include "articula/spatial/numbers.hpp"
 
 namespace articula {
@@ -35,11 +35,11 @@ void MassFactor<S>::multiply(In<S> x, Out<S> y) {
   out.outward = true;
   out.H_times = full;
   out.z = V_.data();
-  sweep_kernels<S>().sweep(tree, this->m_, out);
+  kernel_set().in<S>().sweeps->sweep(tree, this->m_, out);
   Sweep<S> in;
   in.rigid_times = V_.data();
   in.tap = result;
-  sweep_kernels<S>().sweep(tree, this->m_, in);
+  kernel_set().in<S>().sweeps->sweep(tree, this->m_, in);
   for (int i = 0; i < tree.nv; ++i) result[i] += tree.armature[i] * full[i];
   this->reduce_forces(y);
 }
@@ -51,7 +51,7 @@ void MassFactor<S>::solve_columns(In<S> T, Out<S> X, int columns) {
   this->check("solve_columns", "T", T.size(), nv * columns);
   this->check("solve_columns", "X", X.size(), nv * columns);
   if (mimics_.count() == 0) {
-    sweep_kernels<S>().solve_columns(this->tree(), this->m_, T.data(), columns, X.data());
+    kernel_set().in<S>().sweeps->solve_columns(this->tree(), this->m_, T.data(), columns, X.data());
     return;
   }
   const std::span<S> t(columns_.data(), nv), x(columns_.data() + nv, nv);
@@ -70,7 +70,7 @@ void MassFactor<S>::times_factor(In<S> x, Out<S> y) {
   Sweep<S> s;
   s.K_times = s.tap_add = x.data();
   s.tap = y.data();
-  sweep_kernels<S>().sweep(this->tree(), this->m_, s);
+  kernel_set().in<S>().sweeps->sweep(this->tree(), this->m_, s);
 }
 /// x + K* phi* H* x
 template <class S>
@@ -81,7 +81,7 @@ void MassFactor<S>::times_factor_star(In<S> x, Out<S> y) {
   s.outward = true;
   s.H_times = s.tap_add = x.data();
   s.tap = y.data();
-  sweep_kernels<S>().sweep(this->tree(), this->m_, s);
+  kernel_set().in<S>().sweeps->sweep(this->tree(), this->m_, s);
 }
 /// x - H psi K x
 template <class S>
@@ -93,7 +93,7 @@ void MassFactor<S>::solve_factor(In<S> x, Out<S> y) {
   s.K_times = s.tap_add = x.data();
   s.tap = y.data();
   s.tap_factor = -1;
-  sweep_kernels<S>().sweep(this->tree(), this->m_, s);
+  kernel_set().in<S>().sweeps->sweep(this->tree(), this->m_, s);
 }
 /// x - K* psi* H* x
 template <class S>
@@ -105,7 +105,7 @@ void MassFactor<S>::solve_factor_star(In<S> x, Out<S> y) {
   s.H_times = s.tap_add = x.data();
   s.tap = y.data();
   s.tap_factor = -1;
-  sweep_kernels<S>().sweep(this->tree(), this->m_, s);
+  kernel_set().in<S>().sweeps->sweep(this->tree(), this->m_, s);
 }
 
 namespace {
@@ -265,7 +265,7 @@ void MassFactor<S>::frame_inertia_inverse(std::span<const int> frames, Out<S> ma
     return;
   }
   if (Omega_.size() == 0) Omega_ = AlignedArray<S>(21 * static_cast<std::size_t>(tree.slots()));
-  sweep_kernels<S>().omegas(tree, this->m_, Omega_.data());
+  kernel_set().in<S>().sweeps->omegas(tree, this->m_, Omega_.data());
   const auto put = [&](std::size_t i, std::size_t j, int c) {  // X_i* Omega(c) X_j
     const auto Omega = gather<1, ArticulatedInertia<S>>(Omega_.data() + 21 * c);
     for (int b = 0; b < 6; ++b) {
@@ -329,14 +329,14 @@ void MassFactor<S>::frame_columns_with_mimics(std::span<const int> frames, Out<S
       Sweep<S> in;
       in.plain = f.data();
       in.tap = this->full_result(tau);
-      sweep_kernels<S>().sweep(tree, this->m_, in);
+      kernel_set().in<S>().sweeps->sweep(tree, this->m_, in);
       this->reduce_forces(tau);
       solve(tau, x);
       Sweep<S> out;
       out.outward = true;
       out.H_times = this->full_v(std::span<const S>(x));
       out.z = V;
-      sweep_kernels<S>().sweep(tree, this->m_, out);
+      kernel_set().in<S>().sweeps->sweep(tree, this->m_, out);
       for (std::size_t j = 0; j < count; ++j) {
         const int other = this->model_.frames()[frames[j]].body;
         if (other < 0) continue;

@@ -1,7 +1,7 @@
 #include "articula/dynamics/mass_matrix.hpp"
 
-#include "articula/dynamics/centroidal_map.hpp"
-#include "articula/dynamics/kernels.hpp"
+#include "articula/kernels/centroidal_map_text.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "articula/dynamics/kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 

@@ -5,7 +5,7 @@
 #include <span>
 #include <type_traits>
 
-#include "articula/dynamics/memory.hpp"
+#include "articula/kernels/memory.hpp"
 #include "articula/model/model.hpp"
 #include "articula/spatial/aligned.hpp"
 

@@ -4,8 +4,7 @@
 #include <cmath>
 
 #include "articula/dynamics/forward_dynamics.hpp"
-#include "articula/dynamics/kernels.hpp"
-#include "articula/linearization/kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 
@@ -55,8 +54,8 @@ ExternalForces<S> LinearizedForward<S>::start(const char* function, In<S> q, In<
     for (int i = 0; i < tree.nv; ++i) tau_full_[i] = forces[i] - this->lin_.damping[i] * v_at_[i];
     forces = tau_full_.data();
   }
-  const S smallest = linearization<S>().factored_forward(tree, q_at_, v_at_, forces, external.wrenches,
-                                                         this->lin_, a_full_.data());
+  const S smallest = kernel_set().in<S>().linearization->factored_forward(
+      tree, q_at_, v_at_, forces, external.wrenches, this->lin_, a_full_.data());
   if (!(smallest > 0)) throw_singular(this->model_, function, this->m_.inv_D);
   if (mimics_.count() == 0) return external;
   for (int row = 0; row < mimics_.count(); ++row) {
@@ -113,8 +112,8 @@ void LinearizedForward<S>::matrices(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<
   const bool mimics = mimics_.count() > 0;
   if (tied_) {
     S *const M = full_.data(), *const by_q = M + square, *const by_v = by_q + square;
-    linearization<S>().linearized_inverse(tree, q_at_, v_at_, a_full_.data(), external, this->lin_, M, by_q,
-                                          by_v);
+    kernel_set().in<S>().linearization->linearized_inverse(tree, q_at_, v_at_, a_full_.data(), external,
+                                                           this->lin_, M, by_q, by_v);
     const std::span<S> reduced(scratch_.data(), dq.size());
     const auto respond = [&](const S* full, std::span<S> out) {
       this->reduce_matrix(full, reduced);
@@ -131,11 +130,12 @@ void LinearizedForward<S>::matrices(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<
   // Algorithm 6 in the form used here was faster from one joint on, on every instruction set
   // (docs/linearization.md).
   if (options.method == Method::conventional)
-    linearization<S>().conventional_forward(tree, v_at_, a_full_.data(), external, this->lin_,
-                                            scratch_.data(), scratch_.data() + square + block, to[0], to[1],
-                                            to[2]);
+    kernel_set().in<S>().linearization->conventional_forward(
+        tree, v_at_, a_full_.data(), external, this->lin_, scratch_.data(), scratch_.data() + square + block,
+        to[0], to[1], to[2]);
   else
-    linearization<S>().direct_forward(tree, v_at_, a_full_.data(), external, this->lin_, to[0], to[1], to[2]);
+    kernel_set().in<S>().linearization->direct_forward(tree, v_at_, a_full_.data(), external, this->lin_,
+                                                       to[0], to[1], to[2]);
   if (!mimics) return;
   reduce_responses(to[0], false, dq);
   reduce_responses(to[1], false, dv);
@@ -156,15 +156,15 @@ void LinearizedForward<S>::perturb(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> 
   const S* const dq_full = this->full_velocity(0, dq);
   const S* const dv_full = this->full_velocity(1, dv);
   if (options.method == Method::conventional || tied_) {
-    linearization<S>().perturbed_inverse(tree, q_at_, v_at_, a_full_.data(), dq_full, dv_full, nullptr,
-                                         external, this->lin_, right_.data());
+    kernel_set().in<S>().linearization->perturbed_inverse(
+        tree, q_at_, v_at_, a_full_.data(), dq_full, dv_full, nullptr, external, this->lin_, right_.data());
     perturb_conventionally(dtau, da);
     return;
   }
   const S* const dtau_full = this->full_tau(dtau);
   S* const to = this->full_result(da);
-  linearization<S>().perturbed_forward(tree, v_at_, a_full_.data(), dq_full, dv_full, dtau_full, external,
-                                       this->lin_, right_.data(), to);
+  kernel_set().in<S>().linearization->perturbed_forward(tree, v_at_, a_full_.data(), dq_full, dv_full,
+                                                        dtau_full, external, this->lin_, right_.data(), to);
   if (mimics_.count() == 0) return;
   mimics_.apply(to);
   mimics_.take_own(to, da);
@@ -231,8 +231,8 @@ void LinearizedForward<S>::gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, 
   }
   S* const q_out = mimics ? full_.data() : by_q.data();
   S* const v_out = mimics ? full_.data() + n : by_v.data();
-  linearization<S>().inverse_adjoint(this->tree(), q_at_, v_at_, a_full_.data(), mu, !tied_, external,
-                                     this->lin_, q_out, v_out, right_.data());
+  kernel_set().in<S>().linearization->inverse_adjoint(this->tree(), q_at_, v_at_, a_full_.data(), mu, !tied_,
+                                                      external, this->lin_, q_out, v_out, right_.data());
   if (mimics) {
     this->reduce(q_out, by_q);
     this->reduce(v_out, by_v);

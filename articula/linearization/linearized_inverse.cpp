@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "articula/linearization/kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 
@@ -31,14 +31,14 @@ void LinearizedInverse<S>::matrices(In<S> q, In<S> v, In<S> a, Out<S> dq, Out<S>
   this->check_square(name, "da", da.size());
   const ExternalForces<S> external = this->external(name, options);
   if (full_.size() == 0) {
-    linearization<S>().linearized_inverse(this->tree(), q.data(), v.data(), a.data(), external, this->lin_,
-                                          da.data(), dq.data(), dv.data());
+    kernel_set().in<S>().linearization->linearized_inverse(
+        this->tree(), q.data(), v.data(), a.data(), external, this->lin_, da.data(), dq.data(), dv.data());
     return;
   }
   const std::size_t n = this->tree().nv;
   S *const M = full_.data(), *const by_q = M + n * n, *const by_v = by_q + n * n;
-  linearization<S>().linearized_inverse(this->tree(), this->full_q(q), this->full_v(v), this->full_a(a),
-                                        external, this->lin_, M, by_q, by_v);
+  kernel_set().in<S>().linearization->linearized_inverse(
+      this->tree(), this->full_q(q), this->full_v(v), this->full_a(a), external, this->lin_, M, by_q, by_v);
   this->reduce_matrix(by_q, dq);
   this->reduce_matrix(by_v, dv);
   this->reduce_matrix(M, da);
@@ -54,7 +54,7 @@ void LinearizedInverse<S>::perturb(In<S> q, In<S> v, In<S> a, In<S> dq, In<S> dv
   this->check(name, "da", da.size(), nv);
   this->check(name, "dtau", dtau.size(), nv);
   const ExternalForces<S> external = this->external(name, options);
-  linearization<S>().perturbed_inverse(
+  kernel_set().in<S>().linearization->perturbed_inverse(
       this->tree(), this->full_q(q), this->full_v(v), this->full_a(a), this->full_velocity(0, dq),
       this->full_velocity(1, dv), this->full_velocity(2, da), external, this->lin_, this->full_result(dtau));
   this->reduce_forces(dtau);
@@ -73,9 +73,9 @@ void LinearizedInverse<S>::gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Ou
   const bool mimics = full_.size() != 0;
   S *const g = full_.data(), *const q_out = mimics ? g : by_q.data(),
            *const v_out = mimics ? g + n : by_v.data(), *const a_out = mimics ? g + 2 * n : by_a.data();
-  linearization<S>().inverse_adjoint(this->tree(), this->full_q(q), this->full_v(v), this->full_a(a),
-                                     this->full_velocity(0, weights), false, external, this->lin_, q_out,
-                                     v_out, a_out);
+  kernel_set().in<S>().linearization->inverse_adjoint(this->tree(), this->full_q(q), this->full_v(v),
+                                                      this->full_a(a), this->full_velocity(0, weights), false,
+                                                      external, this->lin_, q_out, v_out, a_out);
   if (!mimics) return;
   this->reduce(q_out, by_q);
   this->reduce(v_out, by_v);

@@ -4,7 +4,7 @@
 // 6 start from the forward dynamics of the nominal motion.
 #include <gtest/gtest.h>
 
-#include "articula/linearization/linearized_forward_text.hpp"
+#include "articula/kernels/linearized_forward_text.hpp"
 #include "articula/linearization/workspace.hpp"
 #include "articula/model/chain.hpp"
 #include "articula/model/configuration.hpp"

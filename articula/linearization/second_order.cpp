@@ -1,7 +1,6 @@
 #include "articula/linearization/second_order.hpp"
 
-#include "articula/dynamics/kernels.hpp"
-#include "articula/linearization/kernels.hpp"
+#include "articula/kernels/tables.hpp"
 #include "articula/model/configuration.hpp"
 
 namespace articula {
@@ -88,7 +87,7 @@ void SecondOrder::inverse(In<double> q, In<double> v, In<double> a, const Direct
     external.wrenches = wrenches_.data();
     if (levers) external.levers = levers_.data();
   }
-  second_order().perturbed_inverse(tree, fq, fv, fa, dq, dv, da, external, lin_, out);
+  kernel_set().second_order->perturbed_inverse(tree, fq, fv, fa, dq, dv, da, external, lin_, out);
   // Damping is linear in v: it has no second derivative.
   for (double& x : ddtau) x = 0;
   const auto velocities = model_.full_velocities();

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "articula/dynamics/workspace.hpp"
-#include "articula/linearization/memory.hpp"
+#include "articula/kernels/linearization_memory.hpp"
 
 namespace articula {
 

@@ -8,7 +8,7 @@
 
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_factor.hpp"
-#include "articula/loops/kernels.hpp"
+#include "articula/kernels/tables.hpp"
 #include "articula/model/configuration.hpp"
 #include "articula/spatial/numbers.hpp"
 
@@ -326,7 +326,7 @@ void ConstrainedDynamics::spread(const double* active, std::span<double> all) co
 }
 
 void ConstrainedDynamics::solve_rows(double* x) {
-  const LoopKernels& k = loop_kernels();
+  const LoopKernels& k = *kernel_set().loops;
   std::copy_n(x, loop_.rows, right_);
   deficient_ = !k.factor(loop_, options_.rank_tolerance, right_, x);
   if (!deficient_) {
@@ -352,7 +352,7 @@ void ConstrainedDynamics::acceleration(In<double> q, In<double> v, In<double> ta
   check(name, "tau", tau.size(), model_.nv());
   check(name, "a", a.size(), model_.nv());
   const double* const forces = check_wrenches(name, wrenches);
-  const LoopKernels& k = loop_kernels();
+  const LoopKernels& k = *kernel_set().loops;
   const double *const fq = full_q(q), *const fv = full_v(v);
   if (!(k.start(tree(), fq, fv, full_tau(tau), forces, m_, motion_) > 0))
     throw_singular(model_, name, m_.inv_D);
@@ -429,8 +429,8 @@ double ConstrainedDynamics::residual(In<double> q, In<double> v, In<double> a) {
   check("residual", "q", q.size(), model_.nq());
   check("residual", "v", v.size(), model_.nv());
   check("residual", "a", a.size(), model_.nv());
-  loop_kernels().residual(tree(), full_q(q), full_v(v), full_a(a), nullptr, lambda_, m_, loop_, full_,
-                          rates_);
+  kernel_set().loops->residual(tree(), full_q(q), full_v(v), full_a(a), nullptr, lambda_, m_, loop_, full_,
+                               rates_);
   double largest = 0;
   for (std::size_t i = 0; i < constraints_.size(); ++i)
     for (int r = 0; r < groups_[i].rows; ++r)
@@ -449,7 +449,7 @@ void ConstrainedDynamics::impulse(In<double> q, In<double> v, Out<double> v_out,
   check(name, "q", q.size(), model_.nq());
   check(name, "v", v.size(), model_.nv());
   check(name, "v_out", v_out.size(), model_.nv());
-  const LoopKernels& k = loop_kernels();
+  const LoopKernels& k = *kernel_set().loops;
   const double* const fv = full_v(v);
   factor_at(name, full_q(q));
   k.move(tree(), fv, m_);
@@ -532,7 +532,7 @@ ConstraintDrift ConstrainedDynamics::worst(const double* position, const double*
 ConstraintDrift ConstrainedDynamics::drift(In<double> q, In<double> v) {
   check("drift", "q", q.size(), model_.nq());
   check("drift", "v", v.size(), model_.nv());
-  const LoopKernels& k = loop_kernels();
+  const LoopKernels& k = *kernel_set().loops;
   const double *const fq = full_q(q), *const fv = full_v(v);
   articula::kernels<double>().kinematics(tree(), fq, fv, nullptr, m_);
   k.rows(tree(), m_, loop_, false);
@@ -545,7 +545,7 @@ Projection ConstrainedDynamics::project(Out<double> q, Out<double> v) {
   constexpr const char* name = "project";
   check(name, "q", q.size(), model_.nq());
   check(name, "v", v.size(), model_.nv());
-  const LoopKernels& k = loop_kernels();
+  const LoopKernels& k = *kernel_set().loops;
   Projection p;
   p.before = drift(q, v);
   double last = std::numeric_limits<double>::infinity();
@@ -588,7 +588,7 @@ void ConstrainedDynamics::jacobian(In<double> q, Out<double> J) {
   check("constraint jacobian", "q", q.size(), model_.nq());
   check("constraint jacobian", "J", J.size(), nv * all_rows_);
   articula::kernels<double>().kinematics(tree(), full_q(q), nullptr, nullptr, m_);
-  const LoopKernels& k = loop_kernels();
+  const LoopKernels& k = *kernel_set().loops;
   k.rows(tree(), m_, loop_, false);
   k.jacobian(tree(), m_, loop_, full_J_);
   std::fill(J.begin(), J.end(), 0.0);
@@ -607,7 +607,8 @@ void ConstrainedDynamics::bias(In<double> q, In<double> v, Out<double> out) {
   check("constraint bias", "v", v.size(), model_.nv());
   check("constraint bias", "bias", out.size(), all_rows_);
   std::fill_n(loop_.n, tree().nv, 0.0);
-  loop_kernels().residual(tree(), full_q(q), full_v(v), loop_.n, nullptr, lambda_, m_, loop_, full_, rates_);
+  kernel_set().loops->residual(tree(), full_q(q), full_v(v), loop_.n, nullptr, lambda_, m_, loop_, full_,
+                               rates_);
   spread(rates_, out);
 }
 

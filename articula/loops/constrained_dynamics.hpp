@@ -8,8 +8,8 @@
 #include <limits>
 
 #include "articula/dynamics/workspace.hpp"
+#include "articula/kernels/loop_memory.hpp"
 #include "articula/loops/constraint.hpp"
-#include "articula/loops/memory.hpp"
 #include "articula/loops/rank_revealing.hpp"
 
 namespace articula {

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "articula/dynamics/named_kernels.hpp"
+#include "articula/kernels/tables.hpp"
 #include "articula/model/configuration.hpp"
 
 namespace articula {
@@ -63,7 +63,7 @@ void LinearizedConstrained::compute(In<double> q, In<double> v, In<double> tau, 
   for (auto* m : {&out.df_dq, &out.df_dv, &out.df_dtau}) m->assign(all * own, 0.0);
   w.acceleration(q, v, tau, out.a, wrenches);
   const double* const external = wrenches.empty() ? nullptr : &wrenches[0].w.x;
-  const LoopKernels& k = loop_kernels();
+  const LoopKernels& k = *kernel_set().loops;
   k.jacobian(tree, w.m_, loop, w.full_J_);
 
   // R1, R2: derivatives of M a + C v + g - J* f and of J a + d/dt(J) v, by q, v; then of -tau.
@@ -100,7 +100,7 @@ void LinearizedConstrained::compute(In<double> q, In<double> v, In<double> tau, 
       for (int l = 0; l < row_lanes; ++l)
         lanes(q_[i]).derivative[l] = rates_[l * model.nq() + source] * multiplier;
     }
-    loop_derivatives().residual(tree, q_, v_, a_, external, w.lambda_, m_, loop, forces_, rows_);
+    kernel_set().loop_derivatives->residual(tree, q_, v_, a_, external, w.lambda_, m_, loop, forces_, rows_);
     for (std::size_t l = 0; l < count; ++l) {
       for (std::size_t i = 0; i < nv; ++i) R1_[i * columns + first + l] = lanes(forces_[i]).derivative[l];
       for (std::size_t r = 0; r < rows; ++r) R2_[r * columns + first + l] = lanes(rows_[r]).derivative[l];
@@ -113,7 +113,7 @@ void LinearizedConstrained::compute(In<double> q, In<double> v, In<double> tau, 
   // M da + R1 = J* df, J da + R2 = 0:  Omega df = J X - R2, da = Y df - X,  X = M^-1 R1, Y = M^-1 J*.
   for (std::size_t r = 0; r < rows; ++r)
     for (std::size_t i = 0; i < nv; ++i) J_star_[i * rows + r] = w.full_J_[r * nv + i];
-  const SweepKernels<double>& sweeps = sweep_kernels<double>();
+  const SweepKernels<double>& sweeps = *kernel_set().in<double>().sweeps;
   sweeps.solve_columns(tree, w.m_, R1_.data(), static_cast<int>(columns), X_.data());
   sweeps.solve_columns(tree, w.m_, J_star_.data(), static_cast<int>(rows), Y_.data());
   using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;

@@ -4,8 +4,8 @@
 // it fits the constraints. External forces keep their world components, at the bodies' joint origins.
 #pragma once
 
+#include "articula/kernels/tables.hpp"
 #include "articula/loops/constrained_dynamics.hpp"
-#include "articula/loops/kernels.hpp"
 
 namespace articula {
 

@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "articula/loops/memory.hpp"
+#include "articula/kernels/loop_memory.hpp"
 
 namespace articula {
 

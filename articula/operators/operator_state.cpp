@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "articula/dynamics/mass_factor.hpp"
-#include "articula/dynamics/named_kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula::operators {
 
@@ -69,7 +69,7 @@ void OperatorState::update(In<double> q, In<double> v) {
 }
 
 void OperatorState::compute(unsigned needs) {
-  const NamedKernels& kernel = named_kernels();
+  const OperatorKernels& kernel = *kernel_set().operators;
   if (needs & bias && !has_v_)
     throw ArgumentError("operators: a_bias and b_bias need velocities; update the state with q and v");
   if (!placed_) {
@@ -85,7 +85,7 @@ void OperatorState::compute(unsigned needs) {
   if (needs & factor && !(kernel.articulate(tree(), m_, needs & inertias ? P_ : nullptr) > 0))
     throw_singular(model_, "operators", m_.inv_D);
   if (needs & gains) kernel.gains(tree(), m_, P_, G_);
-  if (needs & omegas) kernel.in_double.omegas(tree(), m_, Omega_);
+  if (needs & omegas) kernel_set().in_double.sweeps->omegas(tree(), m_, Omega_);
   if (needs & composites) kernel.composites(tree(), m_, R_);
   if (needs & mimic_factor) factor_mimics(m_, mimics_);
   if (needs & bare_factor) {

@@ -3,7 +3,7 @@
 
 #include <initializer_list>
 
-#include "articula/dynamics/sweeps.hpp"
+#include "articula/kernels/sweep.hpp"
 #include "articula/operators/expression.hpp"
 #include "articula/operators/operator_state.hpp"
 

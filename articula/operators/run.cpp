@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <cstring>
 
-#include "articula/dynamics/named_kernels.hpp"
-#include "articula/dynamics/sweeps_text.hpp"
+#include "articula/kernels/sweeps_text.hpp"
+#include "articula/kernels/tables.hpp"
 #include "articula/operators/program.hpp"
 #include "articula/spatial/counted.hpp"
 
@@ -306,7 +306,7 @@ void Program::apply(In<double> x, std::span<const std::span<const double>> input
     return outside_[b] == -1 ? memory_.data() + offsets_[b]
                              : const_cast<double*>(outside(outside_[b], x, inputs));
   };
-  const SweepKernels<double>& kernel = sweep_kernels<double>();
+  const SweepKernels<double>& kernel = *kernel_set().in<double>().sweeps;
   for (std::size_t n = 0; n < instructions_.size(); ++n) {
     const Instruction& i = instructions_[n];
     if (i.kind == Instruction::Kind::sweep) {

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "articula/simulation/manifold.hpp"
+#include "articula/model/manifold.hpp"
 
 namespace articula {
 

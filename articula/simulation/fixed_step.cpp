@@ -1,8 +1,8 @@
 #include "articula/simulation/fixed_step.hpp"
 
+#include "articula/kernels/fixed_step_text.hpp"
 #include "articula/simulation/check_state.hpp"
-#include "articula/simulation/fixed_step_text.hpp"
-#include "articula/simulation/step_dual.hpp"
+#include "articula/spatial/step_dual.hpp"
 
 namespace articula {
 

@@ -1,6 +1,6 @@
 #include "articula/simulation/held_forces.hpp"
 
-#include "articula/dynamics/kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 

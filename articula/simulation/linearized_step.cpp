@@ -14,9 +14,9 @@
 #include "articula/simulation/forces.hpp"
 #include "articula/simulation/held_forces.hpp"
 #include "articula/simulation/midpoint.hpp"
-#include "articula/simulation/step_dual.hpp"
 #include "articula/simulation/variational.hpp"
 #include "articula/spatial/pack.hpp"
+#include "articula/spatial/step_dual.hpp"
 
 namespace articula {
 

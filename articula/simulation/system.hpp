@@ -3,8 +3,8 @@
 #pragma once
 
 #include "articula/dynamics/workspace.hpp"
+#include "articula/model/manifold.hpp"
 #include "articula/simulation/function_ref.hpp"
-#include "articula/simulation/manifold.hpp"
 
 namespace articula {
 

@@ -4,7 +4,7 @@
 
 #include "articula/simulation/check_state.hpp"
 #include "articula/simulation/fixed_point.hpp"
-#include "articula/simulation/step_dual.hpp"
+#include "articula/spatial/step_dual.hpp"
 
 namespace articula {
 

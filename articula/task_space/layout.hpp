@@ -4,9 +4,9 @@
 #include <span>
 #include <vector>
 
-#include "articula/dynamics/frame_motion.hpp"
+#include "articula/kernels/frame_motion.hpp"
+#include "articula/kernels/task_memory.hpp"
 #include "articula/spatial/aligned.hpp"
-#include "articula/task_space/memory.hpp"
 
 namespace articula {
 

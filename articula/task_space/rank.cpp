@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "articula/task_space/kernels.hpp"
+#include "articula/kernels/tables.hpp"
 
 namespace articula {
 
@@ -58,7 +58,7 @@ RankSolve::RankSolve(int n) : n_(n) {
 namespace {
 /// The inverse of an n x n positive definite matrix by its Cholesky factor, in `work`. False: it has none.
 bool invert(int n, const double* A, double* L, double* inverse) {
-  if (n <= 6) return task_kernels().invert_up_to_six(n, A, inverse) > 0;
+  if (n <= 6) return kernel_set().tasks->invert_up_to_six(n, A, inverse) > 0;
   const auto at = [&](int i, int j) { return static_cast<std::size_t>(i) * n + j; };
   for (int j = 0; j < n; ++j)
     for (int i = j; i < n; ++i) {

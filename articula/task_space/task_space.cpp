@@ -6,9 +6,8 @@
 #include <cmath>
 
 #include "articula/dynamics/mass_factor.hpp"
-#include "articula/dynamics/named_kernels.hpp"
+#include "articula/kernels/tables.hpp"
 #include "articula/task_space/dense_route.hpp"
-#include "articula/task_space/kernels.hpp"
 
 namespace articula {
 
@@ -94,11 +93,11 @@ void TaskSpace::state(const char* function, std::span<const double> q, const dou
   moving_ = v != nullptr;
   if (dense_) {
     dense_->update(q, v);
-  } else if (!(task_kernels().update(tree(), q.data(), v, t_) > 0)) {
+  } else if (!(kernel_set().tasks->update(tree(), q.data(), v, t_) > 0)) {
     throw_singular(model_, "operational space", m_.inv_D);
   }
   if (v && !dense_)
-    task_kernels().velocities(tree(), t_, v, frame_velocity_.data());
+    kernel_set().tasks->velocities(tree(), t_, v, frame_velocity_.data());
   else if (v)
     dense_->velocities(v, frame_velocity_.data());
   else if (moved)
@@ -245,10 +244,10 @@ void TaskSpace::from_rows(const double* rows, double* frames) const {
         frames[6 * task.frame + c] += row_in_world_[6 * (task.first_row + r) + c] * rows[task.first_row + r];
 }
 void TaskSpace::frames_of_velocity(const double* v, double* frames) const {
-  dense_ ? dense_->velocities(v, frames) : task_kernels().velocities(tree(), t_, v, frames);
+  dense_ ? dense_->velocities(v, frames) : kernel_set().tasks->velocities(tree(), t_, v, frames);
 }
 void TaskSpace::forces_of_frames(const double* F, double* tau) {
-  dense_ ? dense_->forces(F, tau) : task_kernels().forces(tree(), t_, F, tau);
+  dense_ ? dense_->forces(F, tau) : kernel_set().tasks->forces(tree(), t_, F, tau);
 }
 void TaskSpace::frames_of_forces(const double* tau, double* frames) {
   if (dense_) return dense_->accelerations(tau, frames);
@@ -257,18 +256,18 @@ void TaskSpace::frames_of_forces(const double* tau, double* frames) {
   in.K_times = in.tap_add = tau;
   in.tap = m_.nu;
   in.tap_factor = -1;
-  sweep_kernels<double>().sweep(tree(), m_, in);
-  task_kernels().gather(tree(), t_, m_.nu, frames);
+  kernel_set().in<double>().sweeps->sweep(tree(), m_, in);
+  kernel_set().tasks->gather(tree(), t_, m_.nu, frames);
 }
 void TaskSpace::rates_of_frames(const double* F, double* v) {
   if (dense_) return dense_->rates(F, v);
-  task_kernels().spread(tree(), t_, F, m_.nu);
+  kernel_set().tasks->spread(tree(), t_, F, m_.nu);
   Sweep<double> out;  // [Id - H psi K]* nu
   out.outward = out.psi = true;
   out.H_times = out.tap_add = m_.nu;
   out.tap = v;
   out.tap_factor = -1;
-  sweep_kernels<double>().sweep(tree(), m_, out);
+  kernel_set().in<double>().sweeps->sweep(tree(), m_, out);
 }
 
 // --- checks
@@ -442,13 +441,13 @@ void TaskSpace::gravity_forces(Out<double> tau) {
   Sweep<double> in;  // H phi M phi* E* a_g (OSC 44)
   in.rigid_times = body_vector_.data();
   in.tap = tau.data();
-  sweep_kernels<double>().sweep(tree(), m_, in);
+  kernel_set().in<double>().sweeps->sweep(tree(), m_, in);
 }
 void TaskSpace::bias_forces(Out<double> tau) {
   gravity_forces(tau);
   if (!moving_) return;
   const std::span<double> C(joint_vector_.data(), tau.size());
-  dense_ ? dense_->coriolis_forces(C) : task_kernels().coriolis_forces(tree(), m_, C.data());
+  dense_ ? dense_->coriolis_forces(C) : kernel_set().tasks->coriolis_forces(tree(), m_, C.data());
   for (std::size_t i = 0; i < tau.size(); ++i) tau[i] += C[i];
 }
 void TaskSpace::times_mass(In<double> a, Out<double> tau) {
@@ -458,11 +457,11 @@ void TaskSpace::times_mass(In<double> a, Out<double> tau) {
   out.outward = true;
   out.H_times = a.data();
   out.z = body_vector_.data();
-  sweep_kernels<double>().sweep(tree(), m_, out);
+  kernel_set().in<double>().sweeps->sweep(tree(), m_, out);
   Sweep<double> in;
   in.rigid_times = body_vector_.data();
   in.tap = tau.data();
-  sweep_kernels<double>().sweep(tree(), m_, in);
+  kernel_set().in<double>().sweeps->sweep(tree(), m_, in);
   for (std::size_t i = 0; i < tau.size(); ++i) tau[i] += tree().armature[i] * a[i];
 }
 

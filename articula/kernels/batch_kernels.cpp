@@ -1,0 +1,268 @@
+// Compiled once for each instruction set (CMakeLists.txt), like kernels/dynamics_kernels.cpp; and once more,
+// by varied_kernels.cpp, for states whose masses differ.
+#include "articula/kernels/inverse_dynamics_text.hpp"
+#include "articula/kernels/kinematics_text.hpp"
+#include "articula/kernels/lanes.hpp"
+#include "articula/kernels/linearized_forward_text.hpp"
+#include "articula/kernels/mass_matrix_text.hpp"
+#include "articula/kernels/tables.hpp"
+
+#if defined(__AVX512VL__)
+#include <immintrin.h>
+#endif
+
+namespace articula::ARTICULA_ISA {
+
+/// The first `count` lanes alone, 1 to all of them; nothing is read or written behind them.
+template <class T>
+ARTICULA_INLINE Pack<T, lanes> load_first(const T* p, int count) {
+  using P = Pack<T, lanes>;
+  if (count == lanes) return P::load(p);
+#if defined(__AVX512VL__)
+  const auto mask = static_cast<unsigned char>((1 << count) - 1);
+  if constexpr (sizeof(T) == 8)
+    return P(typename P::Lanes(_mm512_maskz_loadu_pd(mask, p)));
+  else
+    return P(typename P::Lanes(_mm256_maskz_loadu_ps(mask, p)));
+#else
+  T some[lanes] = {};
+  for (int i = 0; i < count; ++i) some[i] = p[i];
+  return P::load(some);
+#endif
+}
+template <class T>
+ARTICULA_INLINE void store_first(const Pack<T, lanes>& x, T* p, int count) {
+  if (count == lanes) return x.store(p);
+#if defined(__AVX512VL__)
+  const auto mask = static_cast<unsigned char>((1 << count) - 1);
+  if constexpr (sizeof(T) == 8)
+    _mm512_mask_storeu_pd(p, mask, __m512d(x.x));
+  else
+    _mm256_mask_storeu_ps(p, mask, __m256(x.x));
+#else
+  for (int i = 0; i < count; ++i) p[i] = x[i];
+#endif
+}
+
+/// From memory to the second cache a few lines at a time, since more at once are dropped; from there to the
+/// first one when a neighbour has been written.
+struct FetchAhead {
+  Ahead ahead;
+  ARTICULA_INLINE void operator()(int lines) {
+    if (ahead.lines <= 0) return;
+    if (ahead.few) return fetch();
+    for (int i = 0; i < lines; ++i) fetch();
+  }
+  ARTICULA_INLINE void fetch() {
+    --ahead.lines;
+    for (std::uintptr_t& at : ahead.at) {
+      __builtin_prefetch(reinterpret_cast<const void*>(at), 1, 2);
+      at += ahead.step;
+    }
+  }
+  ARTICULA_INLINE void wrote(const void* p) const {
+    __builtin_prefetch(static_cast<const char*>(p) + ahead.near, 1, 3);
+  }
+};
+
+template <class T, Constants constants>
+struct Batched {
+  using P = Pack<T, lanes, constants>;
+  using Row = Pack<T, lanes>;
+
+  ARTICULA_INLINE static const P* in(const T* x) { return reinterpret_cast<const P*>(x); }
+  ARTICULA_INLINE static P* out(T* x) { return reinterpret_cast<P*>(x); }
+  /// Constants of the model: numbers, or lanes of them.
+  ARTICULA_INLINE static const Real<P>* model(const T* x) { return reinterpret_cast<const Real<P>*>(x); }
+  ARTICULA_INLINE static decltype(auto) in(const Tree<T>& t) {
+    if constexpr (constants == Constants::shared) {
+      return (t);
+    } else {
+      Tree<P> w;
+      w.bodies = t.bodies, w.nq = t.nq, w.nv = t.nv, w.index = t.index, w.has_armature = t.has_armature;
+      w.v_end = t.v_end, w.angle = t.angle, w.twists = t.twists;
+      w.special = t.special, w.specials = t.specials;
+      w.first_column = t.first_column, w.alone = t.alone, w.alone_count = t.alone_count;
+      w.constants = model(t.constants), w.pitch = model(t.pitch);
+      w.armature = model(t.armature), w.offset = model(t.offset);
+      w.gravity = {P(t.gravity.x), P(t.gravity.y), P(t.gravity.z)};
+      return w;
+    }
+  }
+  ARTICULA_INLINE static KernelMemory<P> in(const KernelMemory<T>& m) {
+    return {out(m.x),     out(m.side), out(m.K), out(m.D), out(m.inv_D), out(m.nu),   out(m.lambda),
+            out(m.roots), out(m.Hs),   out(m.X), out(m.p), out(m.V),     out(m.alpha)};
+  }
+  ARTICULA_INLINE static LinearizationMemory<P> in(const LinearizationMemory<T>& m) {
+    LinearizationMemory<P> w;
+    static_cast<LinearizationTables&>(w) = m;
+    w.k = in(m.k);
+    w.y = out(m.y), w.columns = out(m.columns), w.side = out(m.side), w.own = out(m.own), w.row = out(m.row);
+    w.direct = out(m.direct), w.t = out(m.t), w.result = out(m.result);
+    w.Z = out(m.Z), w.limb_columns = out(m.limb_columns), w.base = out(m.base);
+    w.mass = model(m.mass), w.damping = model(m.damping);
+    return w;
+  }
+
+  /// Squares of lanes x lanes, turned over; the last of a row overlaps the one before. Rows shorter than that
+  /// are read and written with what follows them, but for the last, where that is of the same states and
+  /// later rows make it good: masks take twice as long.
+  ARTICULA_INLINE static long square_at(long j, long n) {
+    return j + lanes <= n || n < lanes ? j : n - lanes;
+  }
+  static void gather(const T* states, long n, long stride, int used, T* to) {
+    for (long j = 0; j < n; j += lanes) {
+      const long i = square_at(j, n);
+      const int count = n - i < lanes ? int(n - i) : lanes;
+      Row square[lanes];
+      if (used == lanes && stride + n - i >= lanes) {
+#pragma GCC unroll 8
+        for (int s = 0; s < lanes - 1; ++s) square[s] = Row::load(states + s * stride + i);
+        square[lanes - 1] = load_first(states + (lanes - 1) * stride + i, count);
+      } else {
+#pragma GCC unroll 8
+        for (int s = 0; s < lanes; ++s)
+          square[s] = load_first(states + (s < used ? s : used - 1) * stride + i, count);
+      }
+      transpose(square);
+#pragma GCC unroll 8
+      for (int c = 0; c < lanes; ++c)
+        if (c < count) square[c].store(to + (i + c) * lanes);
+    }
+  }
+  static void scatter(const T* from, long n, long stride, int used, T* states) {
+    constexpr long ahead = 512 / sizeof(T);  // from the second cache to the first: an eighth faster
+    const bool fetch = n > 2 * ahead;
+    for (long j = 0; j < n; j += lanes) {
+      const long i = square_at(j, n);
+      const int count = n - i < lanes ? int(n - i) : lanes;
+      Row square[lanes];
+#pragma GCC unroll 8
+      for (int c = 0; c < lanes; ++c) square[c] = Row::load(from + (i + (c < count ? c : 0)) * lanes);
+      transpose(square);
+      if (used == lanes && (count == lanes || (stride == n && 2 * n >= lanes))) {
+#pragma GCC unroll 8
+        for (int s = 0; s < lanes - 1; ++s) square[s].store(states + s * stride + i);
+        store_first(square[lanes - 1], states + (lanes - 1) * stride + i, count);
+        if (fetch) {
+#pragma GCC unroll 8
+          for (int s = 0; s < lanes; ++s) __builtin_prefetch(states + s * stride + i + ahead, 1, 3);
+        }
+      } else {
+#pragma GCC unroll 8
+        for (int s = 0; s < lanes; ++s)
+          if (s < used) store_first(square[s], states + s * stride + i, count);
+      }
+    }
+  }
+  static void gather_columns(const T* states, long n, long stride, int used, T* to) {
+    for (long i = 0; i < n; ++i) {
+      load_first(states + i * stride, used).store(to + i * lanes);
+      for (int s = used; s < lanes; ++s) to[i * lanes + s] = states[i * stride + used - 1];
+    }
+  }
+  static void scatter_columns(const T* from, long n, long stride, int used, T* states) {
+    for (long i = 0; i < n; ++i) store_first(Row::load(from + i * lanes), states + i * stride, used);
+  }
+
+  static void inverse(const Tree<T>& tree, const T* q, const T* v, const T* a, const T* wrenches,
+                      const KernelMemory<T>& m, T* tau) {
+    inverse_dynamics<P>(in(tree), in(q), in(v), in(a), in(wrenches), in(m), out(tau));
+  }
+  static void forward(const Tree<T>& tree, const T* q, const T* v, const T* tau, const T* wrenches,
+                      const KernelMemory<T>& m, T* a, T* smallest) {
+    forward_dynamics<P>(in(tree), in(q), in(v), in(tau), in(wrenches), in(m), out(a)).store(smallest);
+  }
+  static void matrix(const Tree<T>& tree, const T* q, const KernelMemory<T>& m, T* M) {
+    mass_matrix<P>(in(tree), in(q), in(m), out(M));
+  }
+  static void inverse_matrix(const Tree<T>& tree, const T* q, const KernelMemory<T>& m, T* M, T* smallest) {
+    factor_mass_matrix<P>(in(tree), in(q), in(m)).store(smallest);
+    invert_mass_matrix<P>(in(tree), in(m), out(M));
+  }
+  static void move(const Tree<T>& tree, const T* q, const T* v, const T* a, const KernelMemory<T>& m) {
+    kinematics<P>(in(tree), in(q), in(v), in(a), in(m));
+  }
+  static void energies(const Tree<T>& tree, const KernelMemory<T>& m, T* kinetic, T* potential) {
+    const Totals<P> t = totals<P>(in(tree), in(m), true);
+    t.kinetic.store(kinetic);
+    t.potential.store(potential);
+  }
+  static void lin_inverse(const Tree<T>& tree, const T* q, const T* v, const T* a,
+                          const LinearizationMemory<T>& m, T* dq, T* dv, T* da, const Ahead& ahead) {
+    const LinearizationMemory<P> memory = in(m);
+    place_bodies<P>(in(tree), in(q), memory.k.x);
+    inverse_matrices<P>(in(tree), in(v), in(a), {}, memory, out(da), out(dq), out(dv), FetchAhead{ahead});
+  }
+  static void lin_forward(const Tree<T>& tree, const T* q, const T* v, const T* tau,
+                          const LinearizationMemory<T>& m, T* a, T* dq, T* dv, T* dtau, T* smallest,
+                          const Ahead& ahead) {
+    factored_forward<P>(in(tree), in(q), in(v), in(tau), nullptr, in(m), out(a)).store(smallest);
+    direct_forward<P>(in(tree), in(v), in(a), {}, in(m), out(dq), out(dv), out(dtau), FetchAhead{ahead});
+  }
+  static void perturb_inverse(const Tree<T>& tree, const T* q, const T* v, const T* a, const T* dq,
+                              const T* dv, const T* da, const LinearizationMemory<T>& m, T* dtau) {
+    perturbed_inverse<P>(in(tree), in(q), in(v), in(a), in(dq), in(dv), in(da), {}, in(m), out(dtau));
+  }
+  static void perturb_forward(const Tree<T>& tree, const T* q, const T* v, const T* tau, const T* dq,
+                              const T* dv, const T* dtau, const LinearizationMemory<T>& m, T* a, T* right,
+                              T* da, T* smallest) {
+    factored_forward<P>(in(tree), in(q), in(v), in(tau), nullptr, in(m), out(a)).store(smallest);
+    perturbed_forward<P>(in(tree), in(v), in(a), in(dq), in(dv), in(dtau), {}, in(m), out(right), out(da));
+  }
+  static void gradient_inverse(const Tree<T>& tree, const T* q, const T* v, const T* a, const T* weights,
+                               const LinearizationMemory<T>& m, T* by_q, T* by_v, T* by_a) {
+    inverse_adjoint<P>(in(tree), in(q), in(v), in(a), in(weights), false, {}, in(m), out(by_q), out(by_v),
+                       out(by_a));
+  }
+  static void spread_inertias(const T* from, int bodies, T* to) {
+    constexpr int count = constant::count - constant::mp;
+    for (int k = 1; k <= bodies; ++k, from += count * lanes) {
+      P* const c = out(to) + (k / block * block) * constant::count + k % block;
+      for (int i = 0; i < count; ++i) c[block * (constant::mp + i)] = in(from)[i];
+    }
+  }
+  /// w . da = (M^-1 w) . (dtau - what dq and dv need): a solve, then the adjoint of the inverse dynamics.
+  static void gradient_forward(const Tree<T>& tree, const T* q, const T* v, const T* tau, const T* weights,
+                               const LinearizationMemory<T>& m, T* a, T* scratch, T* by_q, T* by_v, T* by_tau,
+                               T* smallest) {
+    factored_forward<P>(in(tree), in(q), in(v), in(tau), nullptr, in(m), out(a)).store(smallest);
+    solve_mass_matrix<P>(in(tree), in(m.k), in(weights), out(by_tau));
+    inverse_adjoint<P>(in(tree), in(q), in(v), in(a), in(by_tau), true, {}, in(m), out(by_q), out(by_v),
+                       out(scratch));
+    for (int i = 0; i < tree.nv; ++i) {
+      out(by_q)[i] = -out(by_q)[i];
+      out(by_v)[i] = -out(by_v)[i];
+    }
+  }
+};
+
+template <class T, Constants constants>
+constexpr BatchTable<T> batch_table{lanes,
+                                    Batched<T, constants>::gather,
+                                    Batched<T, constants>::scatter,
+                                    Batched<T, constants>::gather_columns,
+                                    Batched<T, constants>::scatter_columns,
+                                    Batched<T, constants>::inverse,
+                                    Batched<T, constants>::forward,
+                                    Batched<T, constants>::matrix,
+                                    Batched<T, constants>::inverse_matrix,
+                                    Batched<T, constants>::move,
+                                    Batched<T, constants>::energies,
+                                    Batched<T, constants>::lin_inverse,
+                                    Batched<T, constants>::lin_forward,
+                                    Batched<T, constants>::perturb_inverse,
+                                    Batched<T, constants>::perturb_forward,
+                                    Batched<T, constants>::gradient_inverse,
+                                    Batched<T, constants>::gradient_forward,
+                                    Batched<T, constants>::spread_inertias};
+
+#ifdef ARTICULA_VARIED_KERNELS
+const BatchTable<double>& varied_in_double() { return batch_table<double, Constants::varied>; }
+const BatchTable<float>& varied_in_float() { return batch_table<float, Constants::varied>; }
+#else
+const BatchTable<double>& batch_in_double() { return batch_table<double, Constants::shared>; }
+const BatchTable<float>& batch_in_float() { return batch_table<float, Constants::shared>; }
+#endif
+
+}  // namespace articula::ARTICULA_ISA

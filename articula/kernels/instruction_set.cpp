@@ -1,0 +1,67 @@
+#include "articula/kernels/instruction_set.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "articula/error.hpp"
+#include "articula/kernels/processor.hpp"
+#include "articula/kernels/tables.hpp"
+
+namespace articula {
+
+// ARTICULA_COMPILED_SETS, from CMake: X(v2) X(v3) .., worst first.
+#define X(isa)                   \
+  namespace isa {                \
+  const KernelSet& kernel_set(); \
+  }
+ARTICULA_COMPILED_SETS
+#undef X
+
+namespace {
+
+/// What this build has and this machine can run, best last.
+std::vector<const KernelSet*> usable() {
+  std::vector<const KernelSet*> sets;
+  const auto add = [&](const char* name, const KernelSet& (*set)()) {
+    const bool level = name[0] == 'v' && name[1] >= '2' && name[1] <= '4' && name[2] == '\0';
+    if (!level || name[1] - '0' <= x86_64_level()) sets.push_back(&set());
+  };
+#define X(isa) add(#isa, isa::kernel_set);
+  ARTICULA_COMPILED_SETS
+#undef X
+  return sets;
+}
+
+const KernelSet* named(std::string_view name) {
+  std::string known;
+  for (const KernelSet* set : usable()) {
+    if (name == set->name) return set;
+    known += (known.empty() ? "" : ", ") + std::string(set->name);
+  }
+  throw ArgumentError(fmt::format("instruction set '{}' is not available here; there are: {}", name,
+                                  known.empty() ? "none, this build is for newer machines" : known));
+}
+
+const KernelSet*& current() {
+  static const KernelSet* set = [] {
+    const char* asked = std::getenv("ARTICULA_ISA");
+    if (asked && *asked) return named(asked);
+    const auto sets = usable();
+    return sets.empty() ? named("v2") : sets.back();
+  }();
+  return set;
+}
+
+}  // namespace
+
+std::vector<std::string> instruction_sets() {
+  std::vector<std::string> names;
+  for (const KernelSet* set : usable()) names.emplace_back(set->name);
+  return names;
+}
+std::string instruction_set() { return current()->name; }
+void use_instruction_set(std::string_view name) { current() = named(name); }
+const KernelSet& kernel_set() { return *current(); }
+
+}  // namespace articula

@@ -1,0 +1,31 @@
+// Arrays of lanes as the kernels of one instruction set take them: packs of its width. Only for
+// *_kernels.cpp.
+#pragma once
+
+#include "articula/kernels/isa.hpp"
+#include "articula/kernels/memory.hpp"
+
+namespace articula::ARTICULA_ISA {
+
+/// Lanes: a register of doubles. As many floats: they take half the room and as many instructions.
+inline constexpr int lanes = native_bytes / 8;
+
+template <class T>
+using Lanes = Pack<T, lanes>;
+
+template <class T>
+ARTICULA_INLINE const Lanes<T>* packs(const T* x) {
+  return reinterpret_cast<const Lanes<T>*>(x);
+}
+template <class T>
+ARTICULA_INLINE Lanes<T>* packs(T* x) {
+  return reinterpret_cast<Lanes<T>*>(x);
+}
+template <class T>
+ARTICULA_INLINE KernelMemory<Lanes<T>> packs(const KernelMemory<T>& m) {
+  return {packs(m.x),  packs(m.side),   packs(m.K),     packs(m.D),  packs(m.inv_D),
+          packs(m.nu), packs(m.lambda), packs(m.roots), packs(m.Hs), packs(m.X),
+          packs(m.p),  packs(m.V),      packs(m.alpha)};
+}
+
+}  // namespace articula::ARTICULA_ISA
