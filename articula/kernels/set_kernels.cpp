@@ -36,9 +36,10 @@ const KernelSet& kernel_set() {
   static const KernelSet set{
       ARTICULA_STRING(ARTICULA_ISA),
       {&dynamics_in_double(), &sweeps_in_double(), &linearization_in_double(), &batch_in_double(),
-       &varied_in_double(), &motion_in_double(), &diagonal_in_double(), &tasks_in_double(), &rollout_in_double()},
-      {&dynamics_in_float(), &sweeps_in_float(), &linearization_in_float(), &batch_in_float(), &varied_in_float(),
-       &motion_in_float(), &diagonal_in_float(), &tasks_in_float(), &rollout_in_float()},
+       &varied_in_double(), &motion_in_double(), &diagonal_in_double(), &tasks_in_double(),
+       &rollout_in_double()},
+      {&dynamics_in_float(), &sweeps_in_float(), &linearization_in_float(), &batch_in_float(),
+       &varied_in_float(), &motion_in_float(), &diagonal_in_float(), &tasks_in_float(), &rollout_in_float()},
       &operator_kernels(),
       &second_order_kernels(),
       &loop_kernels(),

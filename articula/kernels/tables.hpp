@@ -54,9 +54,9 @@ struct SweepKernels {
 };
 
 struct OperatorKernels {
-  using NamedForward = double (*)(const Tree<double>&, const double* q, const double* v,
-                                          const double* T, const double* wrenches,
-                                          const KernelMemory<double>&, const NamedScratch&, double* a);
+  using NamedForward = double (*)(const Tree<double>&, const double* q, const double* v, const double* T,
+                                  const double* wrenches, const KernelMemory<double>&, const NamedScratch&,
+                                  double* a);
   NamedForward fd[4];
   void (*coriolis_matrix)(const Tree<double>&, const double* q, const double* v, const KernelMemory<double>&,
                           const CoriolisScratch&, double* C);
@@ -309,7 +309,8 @@ struct KernelsIn {
   const KernelTable<T>* dynamics;
   const SweepKernels<T>* sweeps;
   const LinearizationTable<T>* linearization;
-  const BatchTable<T>*batch, *varied;  // varied: masses and inertias of each state its own, constants in lanes
+  const BatchTable<T>*batch,
+      *varied;  // varied: masses and inertias of each state its own, constants in lanes
   const MotionTable<T>* motion;
   const DiagonalTable<T>* diagonal;
   const TaskTable<T>* tasks;

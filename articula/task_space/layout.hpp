@@ -66,23 +66,4 @@ AlignedArray<S> task_arrays(const Tree<Real<S>>& tree, const TaskLayout& layout,
   return memory;
 }
 
-// --- what the sums along the ways give at frame i, world axes, at its origin
-
-/// Omega g = a_g - psi* W* a_g.
-template <class S>
-ARTICULA_INLINE Spatial<S> frame_gravity(const TaskMemory<S>& m, int i, const Vec3<Real<S>>& up) {
-  const auto fall = gather<1, Spatial<S>>(m.g + task_lanes * i);
-  return {-fall.w, up - fall.v};
-}
-/// J' v.
-template <class S>
-ARTICULA_INLINE Spatial<S> frame_bias(const TaskMemory<S>& m, int i) {
-  const S* const x = slot(m.k.x, m.segment[i].start, int(body::count));
-  const auto w = gather<stride<S>, Vec3<S>>(x + stride<S> * body::w);
-  const auto alpha_w = gather<stride<S>, Vec3<S>>(x + stride<S> * body::alpha_w);
-  const auto alpha_v = gather<stride<S>, Vec3<S>>(x + stride<S> * body::alpha_v);
-  const auto r = gather<1, Vec3<S>>(m.r + 3 * i);
-  return {alpha_w, alpha_v + cross(alpha_w, r) + cross(w, cross(w, r))};
-}
-
 }  // namespace articula
