@@ -8,15 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "articula/dynamics/kinematics.hpp"
+#include "articula/algorithms/algorithms.hpp"
 #include "cli/subcommand.hpp"
 
 namespace articula::cli {
 
-/// The vectors of a state, by the names that they have in the file.
-enum class Input { q, v, a, tau, dq, dv, da, dtau };
-inline constexpr int input_count = 8;
-std::string_view name_of(Input input);
+using Input = Argument;
+inline constexpr int input_count = argument_count;
 
 /// A force on a link: world axes, at the frame's origin.
 struct FrameWrench {

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "articula/batch/batch.hpp"
+#include "articula/batch/one_state.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
 #include "articula/kernels/tables.hpp"
 #include "articula/model/manifold.hpp"
@@ -90,13 +91,7 @@ struct Worker {
   std::size_t first = 0;                // state of the tile at hand
   std::size_t failed = nothing_failed;  // the first state of its tiles that was singular
   // One state at a time: where mimic joints take more than filling in, or matrices are large, or states few.
-  std::optional<InverseDynamics<S>> inverse;
-  std::optional<ForwardDynamics<S>> forward;
-  std::optional<MassMatrix<S>> mass;
-  std::optional<MassFactor<S>> factor;
-  std::optional<LinearizedInverse<S>> linearized_inverse;
-  std::optional<LinearizedForward<S>> linearized;
-  std::optional<Kinematics<S>> kinematics;
+  std::optional<OneState<S>> one;
 
   /// What the kernels read: the model's, or, where inertias vary, with constants of the tile's states in
   /// lanes.
@@ -122,12 +117,6 @@ struct Rollouts {
   std::vector<S> damping;  // of the model's own velocities
 };
 
-/// (moment, force) of each body of one state.
-template <class S>
-Wrenches<S> wrenches_of(std::span<const S> x) {
-  return {reinterpret_cast<const Spatial<S>*>(x.data()), x.size() / 6};
-}
-
 template <class S>
 S* numbers(AlignedArray<Pack<S, most_lanes>>& lanes) {
   return reinterpret_cast<S*>(lanes.data());
@@ -148,6 +137,11 @@ PathMemory<S> flat(const PathMemory<Pack<S, most_lanes>>& path) {
 }  // namespace batching
 
 template <class S>
+class DiagonalizedBatch;
+template <class S>
+class OperationalSpaceBatch;
+
+template <class S>
 struct Batch<S>::Data {
   using Input = batching::Input<S>;
   using Output = batching::Output<S>;
@@ -161,6 +155,9 @@ struct Batch<S>::Data {
   std::vector<int> armature_of;                   // by full velocity: see Batch::vary
   std::optional<batching::Columns<S>> columns;    // made by the first linearization, like what goes with it
   std::optional<batching::Rollouts<S>> rollouts;  // made by the first
+  std::unique_ptr<DiagonalizedBatch<S>> diagonalized;  // made by the first call, likewise
+  std::unique_ptr<OperationalSpaceBatch<S>> space;
+  std::vector<int> frames_of_space;
   std::vector<Worker> workers;
   std::vector<batching::Share> shares;  // one a worker
 
@@ -201,9 +198,7 @@ struct Batch<S>::Data {
           w.full_out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
       }
     }
-    workers[0].inverse.emplace(model);  // for few states
-    workers[0].forward.emplace(model);
-    workers[0].kinematics.emplace(model);
+    one(0).reserve();  // for few states
   }
 
   void prepare_linearization() {
@@ -225,11 +220,23 @@ struct Batch<S>::Data {
   const S* mass_outboard(Worker& w) const {
     return varied ? batching::numbers(w.outboard_mass) : columns->lin_.mass;
   }
-  /// A workspace for one state, made when it is first asked for.
-  template <class W>
-  W& one(std::optional<W>& work) const {
+  /// A worker's calls for one state, made when first asked for.
+  OneState<S>& one(int worker) {
+    auto& work = workers[worker].one;
     if (!work) work.emplace(model);
     return *work;
+  }
+  /// Energies of a tile; without v the potential one alone. A model without mass has it at zero, as one state has it.
+  void energies_of(Worker& w, const S* q, const S* v, S* kinetic, S* potential) const {
+    const Tree<S>& tree = w.tree;
+    table->kinematics(tree, q, v, nullptr, w.m);
+    table->energies(tree, w.m, kinetic, potential);
+    if (!varied && !(model.mass() > 0)) std::fill_n(potential, table->lanes, S(0));
+    for (int i = 0; kinetic && tree.has_armature && i < tree.nv; ++i)
+      for (int s = 0; s < table->lanes; ++s) {
+        const int at = i * table->lanes + s;
+        kinetic[s] += tree.armature[varied ? at : i] * v[at] * v[at] / 2;
+      }
   }
   bool large() const { return model.nv() > batching::most_velocities_in_lanes; }
   /// Registers that are nearly empty cost three to five times the call for one state.
@@ -509,7 +516,7 @@ struct Batch<S>::Data {
           "{}: takes no varied inertias; use_model_inertias() goes back to the model's", function));
   }
 
-  /// The same one state at a time: f(worker, in, out), arrays of one state in the model's own coordinates.
+  /// The same one state at a time: f(calls of one state, in, out), arrays of one state in the model's own coordinates.
   /// `of_inertias`: whether results depend on them.
   template <class F>
   void call_one_by_one(const char* function, std::initializer_list<Input> inputs,
@@ -537,7 +544,10 @@ struct Batch<S>::Data {
       }
       bool singular = false;
       try {
-        f(index, in, out);
+        if constexpr (std::is_invocable_v<F, int, decltype(in), decltype(out)>)
+          f(index, in, out);
+        else
+          f(one(index), in, out);
       } catch (const SingularError&) {
         singular = true;
         w.failed = std::min(w.failed, state);
@@ -579,11 +589,7 @@ struct Batch<S>::Data {
       w.failed = batching::nothing_failed;
     }
     if (failed == batching::nothing_failed) return;
-    throw SingularError(
-        fmt::format("{}: in state {} some joint has nothing to move, or its numbers are not finite; its "
-                    "results are NaN, all "
-                    "other states are done",
-                    function, failed));
+    throw_singular_state(function, failed);
   }
 
   /// The same argument as it is, mimic joints not filled in.

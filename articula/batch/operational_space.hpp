@@ -45,6 +45,7 @@ class OperationalSpaceBatch {
   void invert(Work& work, S* rank);
   void one_by_one(In<S> q, In<S> v, const Terms& out);
 
+  friend class Batch<S>;
   Batch<S>* batch_;
   int rows_;
   SingularityOptions options_;

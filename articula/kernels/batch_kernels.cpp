@@ -184,8 +184,8 @@ struct Batched {
     kinematics<P>(in(tree), in(q), in(v), in(a), in(m));
   }
   static void energies(const Tree<T>& tree, const KernelMemory<T>& m, T* kinetic, T* potential) {
-    const Totals<P> t = totals<P>(in(tree), in(m), true);
-    t.kinetic.store(kinetic);
+    const Totals<P> t = totals<P>(in(tree), in(m), kinetic != nullptr);
+    if (kinetic) t.kinetic.store(kinetic);
     t.potential.store(potential);
   }
   static void lin_inverse(const Tree<T>& tree, const T* q, const T* v, const T* a,

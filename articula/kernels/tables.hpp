@@ -197,7 +197,8 @@ struct BatchTable {
   void (*mass_matrix)(const Model&, const T* q, const M&, T* matrix);
   void (*inverse_mass_matrix)(const Model&, const T* q, const M&, T* matrix, T* smallest);
   void (*kinematics)(const Model&, const T* q, const T* v, const T* a, const M&);
-  void (*energies)(const Model&, const M&, T* kinetic, T* potential);  // after kinematics
+  /// After kinematics; kinetic: null where it did not get velocities.
+  void (*energies)(const Model&, const M&, T* kinetic, T* potential);
   void (*linearized_inverse)(const Model&, const T* q, const T* v, const T* a, const L&, T* dq, T* dv, T* da,
                              const Ahead&);
   void (*linearized_forward)(const Model&, const T* q, const T* v, const T* tau, const L&, T* a, T* dq, T* dv,
