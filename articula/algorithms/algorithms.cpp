@@ -183,8 +183,7 @@ void add_kinematics(std::vector<Algorithm>& all) {
        .uses = {q, v, a},
        .parts = {{"acceleration", six}},
        .meaning = "d/dt frame_velocity, gravity not included",
-       .frames = FramesNeeded::one,
-       .counted = "kinematics"},
+       .frames = FramesNeeded::one},
       [](auto& x, const auto& c) { x.frame_acceleration(c.frames[0], c[q], c[v], c[a], c.out[0], c.axes); }));
   all.push_back(entry({.name = "jacobian",
                        .uses = {q},
@@ -285,8 +284,7 @@ void add_task_space(std::vector<Algorithm>& all) {
              .meaning = "{\"nu\", \"epsilon\", \"coriolis_nu\", \"xi\", \"kappa\", \"coriolis_xi\", \"D\"}; "
                         "D is nv x nv",
              .external_forces = true,
-             .mimics = false,
-             .counted = "normalized"},
+             .mimics = false},
             [](auto& x, const auto& c) {
               x.diagonalized(c[q], c[v], c[tau], c.out[0], c.out[1], c.out[2], c.out[3], c.out[4], c.out[5],
                              c.out[6], c.wrenches);
