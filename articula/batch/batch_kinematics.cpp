@@ -33,15 +33,15 @@ void Batch<S>::pose(std::span<const int> frames, In<S> q, Out<S> poses) {
     const FrameOnBody<S> at = place_of<S>(d.model, frames[0]);
     return d.call("pose", {d.q(q)}, {d.other("poses", poses, 12)},
                   [&](auto& w, const S* const* in, S* const* out) {
-                    kernel_set().in<S>().motion->pose_at(d.base(), in[0], at, w.path, out[0]);
+                    d.set->motion->pose_at(d.base(), in[0], at, w.path, out[0]);
                   });
   }
   d.call("pose", {d.q(q)}, {d.other("poses", poses, 12 * frames.size())},
          [&](auto& w, const S* const* in, S* const* out) {
-           kernel_set().in<S>().batch->kinematics(d.base(), in[0], nullptr, nullptr, w.m);
+           d.set->batch->kinematics(d.base(), in[0], nullptr, nullptr, w.m);
            S* to = out[0];
            for (const int frame : frames) {
-             kernel_set().in<S>().motion->pose(w.m, place_of<S>(d.model, frame), to);
+             d.set->motion->pose(w.m, place_of<S>(d.model, frame), to);
              to += 12 * d.table->lanes;
            }
          });
@@ -61,7 +61,7 @@ void Batch<S>::pose(int frame, In<S> q, Out<S> rotation, Out<S> position) {
   d.call("pose", {d.q(q)}, {d.other("rotation", rotation, 9), d.other("position", position, 3)},
          [&](auto& w, const S* const* in, S* const* out) {
            alignas(64) S both[12 * most_lanes];
-           kernel_set().in<S>().motion->pose_at(d.base(), in[0], at, w.path, both);
+           d.set->motion->pose_at(d.base(), in[0], at, w.path, both);
            std::copy_n(both, 9 * d.table->lanes, out[0]);
            std::copy_n(both + 9 * d.table->lanes, 3 * d.table->lanes, out[1]);
          });
@@ -77,8 +77,8 @@ void Batch<S>::frame_velocity(int frame, In<S> q, In<S> v, Out<S> velocity, Axes
                              });
   d.call("frame_velocity", {d.q(q), d.v("v", v)}, {d.other("velocity", velocity, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
-           kernel_set().in<S>().batch->kinematics(d.base(), in[0], in[1], nullptr, w.m);
-           kernel_set().in<S>().motion->velocity(w.m, at, axes, out[0]);
+           d.set->batch->kinematics(d.base(), in[0], in[1], nullptr, w.m);
+           d.set->motion->velocity(w.m, at, axes, out[0]);
          });
 }
 template <class S>
@@ -93,8 +93,8 @@ void Batch<S>::frame_acceleration(int frame, In<S> q, In<S> v, In<S> a, Out<S> a
                              });
   d.call("frame_acceleration", {d.q(q), d.v("v", v), d.v("a", a)}, {d.other("acceleration", acceleration, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
-           kernel_set().in<S>().batch->kinematics(d.base(), in[0], in[1], in[2], w.m);
-           kernel_set().in<S>().motion->acceleration(w.m, at, axes, out[0]);
+           d.set->batch->kinematics(d.base(), in[0], in[1], in[2], w.m);
+           d.set->motion->acceleration(w.m, at, axes, out[0]);
          });
 }
 template <class S>
@@ -109,8 +109,8 @@ void Batch<S>::jacobian_dot_v(int frame, In<S> q, In<S> v, Out<S> acceleration, 
                              });
   d.call("jacobian_dot_v", {d.q(q), d.v("v", v)}, {d.other("acceleration", acceleration, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
-           kernel_set().in<S>().batch->kinematics(d.base(), in[0], in[1], nullptr, w.m);
-           kernel_set().in<S>().motion->acceleration(w.m, at, axes, out[0]);
+           d.set->batch->kinematics(d.base(), in[0], in[1], nullptr, w.m);
+           d.set->motion->acceleration(w.m, at, axes, out[0]);
          });
 }
 template <class S>
@@ -123,7 +123,7 @@ void Batch<S>::jacobian(int frame, In<S> q, Out<S> matrix, Axes axes) {
         [&](OneState<S>& one, const auto* in, const auto* out) { one.jacobian(frame, in[0], out[0], axes); });
   d.call("jacobian", {d.q(q)}, {d.columns_of("jacobian", matrix)},
          [&](auto& w, const S* const* in, S* const* out) {
-           kernel_set().in<S>().motion->jacobian_at(d.base(), in[0], at, axes, w.path, out[0]);
+           d.set->motion->jacobian_at(d.base(), in[0], at, axes, w.path, out[0]);
          });
 }
 
@@ -175,8 +175,8 @@ void Batch<S>::center_of_mass(In<S> q, Out<S> center) {
         [&](OneState<S>& one, const auto* in, const auto* out) { one.center_of_mass(in[0], out[0]); });
   d.call_with_model_inertias("center_of_mass", {d.q(q)}, {d.other("center", center, 3)},
                              [&](auto& w, const S* const* in, S* const* out) {
-                               kernel_set().in<S>().batch->kinematics(d.base(), in[0], nullptr, nullptr, w.m);
-                               kernel_set().in<S>().motion->totals(d.base(), w.m, false, out[0], nullptr);
+                               d.set->batch->kinematics(d.base(), in[0], nullptr, nullptr, w.m);
+                               d.set->motion->totals(d.base(), w.m, false, out[0], nullptr);
                                if (massless) std::fill_n(out[0], 3 * d.table->lanes, S(0));
                              });
 }
@@ -190,9 +190,9 @@ void Batch<S>::momentum(In<S> q, In<S> v, Out<S> momentum_of_all) {
         [&](OneState<S>& one, const auto* in, const auto* out) { one.momentum(in[0], in[1], out[0]); });
   d.call_with_model_inertias("momentum", {d.q(q), d.v("v", v)}, {d.other("momentum", momentum_of_all, 6)},
                              [&](auto& w, const S* const* in, S* const* out) {
-                               kernel_set().in<S>().batch->kinematics(d.base(), in[0], in[1], nullptr, w.m);
+                               d.set->batch->kinematics(d.base(), in[0], in[1], nullptr, w.m);
                                alignas(64) S center[3 * most_lanes];
-                               kernel_set().in<S>().motion->totals(d.base(), w.m, true, center, out[0]);
+                               d.set->motion->totals(d.base(), w.m, true, center, out[0]);
                                if (massless) std::fill_n(out[0], 6 * d.table->lanes, S(0));
                              });
 }
@@ -201,22 +201,24 @@ void Batch<S>::centroidal_map(In<S> q, Out<S> map) {
   Data& d = *data_;
   d.call_with_model_inertias("centroidal_map", {d.q(q)}, {d.columns_of("map", map)},
                              [&](auto& w, const S* const* in, S* const* out) {
-                               kernel_set().in<S>().motion->centroidal_map(d.base(), in[0], w.m, out[0]);
+                               d.set->motion->centroidal_map(d.base(), in[0], w.m, out[0]);
                              });
 }
 
 template <class S>
 void Batch<S>::coriolis(const char* function, bool rate, In<S> q, In<S> v, Out<S> matrix) {
   Data& d = *data_;
-  const std::size_t room = coriolis_room(d.base().slots(), d.base().nv), n = d.base().nv,
-                    lanes = d.table->lanes;
-  for (auto& w : d.workers)
-    if (w.coriolis.size() < room) w.coriolis = AlignedArray<Pack<S, most_lanes>>(room);
+  const std::size_t n = d.base().nv, lanes = d.table->lanes;
+  for (auto& w : d.workers) {
+    if (w.coriolis_memory.size()) continue;
+    CoriolisMemory<Pack<S, most_lanes>> m;
+    w.coriolis_memory = make_arrays(m, d.base());
+    w.coriolis = retyped<S>(m);
+  }
   d.call_with_model_inertias(function, {d.q(q), d.v("v", v)}, {d.matrix("matrix", matrix)},
                              [&](auto& w, const S* const* in, S* const* out) {
                                S* const C = out[0];
-                               kernel_set().in<S>().motion->coriolis_matrix(d.base(), in[0], in[1], w.m,
-                                                                            numbers(w.coriolis), C);
+                               d.set->motion->coriolis_matrix(d.base(), in[0], in[1], w.m, w.coriolis, C);
                                for (std::size_t i = 0; rate && i < n; ++i)
                                  for (std::size_t j = 0; j <= i; ++j)
                                    for (std::size_t s = 0; s < lanes; ++s) {

@@ -86,7 +86,8 @@ struct Worker {
   PathMemory<S> path;
   LinearizationMemory<S> lin;
   AlignedArray<Lanes> in[most_inputs], full[most_inputs], out[most_outputs], full_out[most_outputs],
-      scratch[2], coriolis;
+      scratch[2], coriolis_memory;
+  CoriolisMemory<S> coriolis;
   S smallest[most_lanes];
   std::size_t first = 0;                // state of the tile at hand
   std::size_t failed = nothing_failed;  // the first state of its tiles that was singular
@@ -121,19 +122,6 @@ template <class S>
 S* numbers(AlignedArray<Pack<S, most_lanes>>& lanes) {
   return reinterpret_cast<S*>(lanes.data());
 }
-/// The same arrays, as pointers to numbers.
-template <class S>
-KernelMemory<S> flat(const KernelMemory<Pack<S, most_lanes>>& m) {
-  const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
-  return {f(m.x),     f(m.side), f(m.K), f(m.D), f(m.inv_D), f(m.nu),   f(m.lambda),
-          f(m.roots), f(m.Hs),   f(m.X), f(m.p), f(m.V),     f(m.alpha)};
-}
-template <class S>
-PathMemory<S> flat(const PathMemory<Pack<S, most_lanes>>& path) {
-  const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
-  return {path.count, path.slots, f(path.sine), f(path.cosine), f(path.placed)};
-}
-
 }  // namespace batching
 
 template <class S>
@@ -150,6 +138,7 @@ struct Batch<S>::Data {
 
   Model model;
   BatchOptions options;
+  const KernelsIn<S>* set;     // of the instruction set in use when the batch was made
   const BatchTable<S>* table;  // for the model's constants, or for those of each state
   std::optional<batching::Varied<S>> varied;
   std::vector<int> armature_of;                   // by full velocity: see Batch::vary
@@ -164,7 +153,8 @@ struct Batch<S>::Data {
   Data(const Model& m, const BatchOptions& o)
       : model(m),
         options(o),
-        table((kernels<S>(), kernel_set().in<S>().batch)),
+        set(&kernel_set().in<S>()),
+        table(set->batch),
         workers(o.threads ? o.threads->count() : 1),
         shares(workers.size()) {
     const Tree<S>& tree = base();
@@ -178,17 +168,16 @@ struct Batch<S>::Data {
     for (Worker& w : workers) {
       w.tree = tree;
       KernelMemory<Pack<S, most_lanes>> m;
-      w.memory = kernel_arrays(tree,
-                               {.side = true,
-                                .factor = true,
-                                .keep_D = true,
-                                .wide_solve = true,
-                                .composite = true,
-                                .motion = true},
-                               m);
-      w.m = batching::flat<S>(m);
+      w.memory = make_arrays(m, tree,
+                             MemoryNeeds{.side = true,
+                                         .factor = true,
+                                         .keep_D = true,
+                                         .wide_solve = true,
+                                         .composite = true,
+                                         .motion = true});
+      w.m = retyped<S>(m);
       w.path_room = PathRoom<Pack<S, most_lanes>>(longest);
-      w.path = batching::flat<S>(w.path_room.memory());
+      w.path = retyped<S>(w.path_room.memory());
       for (auto& x : w.in) x = AlignedArray<Pack<S, most_lanes>>(vector);
       for (int i = 0; i < batching::usual_outputs; ++i) w.out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
       for (auto& x : w.scratch) x = AlignedArray<Pack<S, most_lanes>>(nv);
@@ -207,14 +196,11 @@ struct Batch<S>::Data {
     for (Worker& w : workers) {
       LinearizationMemory<Pack<S, most_lanes>> l;
       static_cast<LinearizationTables&>(l) = columns->lin_;
-      w.linearization = linearization_arrays(base(), {.columns = true, .direct = true}, l);
-      const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
-      w.lin = columns->lin_;
+      w.linearization = make_arrays(l, base(), LinearizationNeeds{.columns = true, .direct = true});
+      w.lin = retyped<S>(l);
       w.lin.k = w.m;
       w.lin.mass = mass_outboard(w);
-      w.lin.y = f(l.y), w.lin.columns = f(l.columns), w.lin.side = f(l.side), w.lin.own = f(l.own);
-      w.lin.row = f(l.row), w.lin.direct = f(l.direct), w.lin.t = f(l.t), w.lin.result = f(l.result);
-      w.lin.Z = f(l.Z), w.lin.limb_columns = f(l.limb_columns), w.lin.base = f(l.base);
+      w.lin.damping = columns->lin_.damping;
     }
   }
   const S* mass_outboard(Worker& w) const {
@@ -460,7 +446,7 @@ struct Batch<S>::Data {
 
   /// From the model's constants to those of each state: each worker's tree gets lanes of them.
   void use_varied() {
-    table = kernel_set().in<S>().varied;
+    table = set->varied;
     const Tree<S>& base = model.tree<S>();
     const std::size_t lanes = table->lanes,
                       slots = static_cast<std::size_t>(base.slots() + block - 1) / block * block;

@@ -15,6 +15,7 @@ class Coriolis : public Workspace<double> {
 
  private:
   void run(const double* full_q, const double* full_v, double* C);
+  CoriolisMemory<double> n_;
   AlignedArray<double> extra_, full_, unit_;
 };
 

@@ -23,6 +23,7 @@ class NamedForwardDynamics : public Workspace<double> {
 
  private:
   MimicCorrection<double> mimics_;
+  NamedMemory<double> n_;
   AlignedArray<double> extra_;
   std::vector<Spatial<double>> alpha_;
   std::vector<double> unit_;

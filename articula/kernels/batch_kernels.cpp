@@ -89,19 +89,9 @@ struct Batched {
       return w;
     }
   }
-  ARTICULA_INLINE static KernelMemory<P> in(const KernelMemory<T>& m) {
-    return {out(m.x),     out(m.side), out(m.K), out(m.D), out(m.inv_D), out(m.nu),   out(m.lambda),
-            out(m.roots), out(m.Hs),   out(m.X), out(m.p), out(m.V),     out(m.alpha)};
-  }
-  ARTICULA_INLINE static LinearizationMemory<P> in(const LinearizationMemory<T>& m) {
-    LinearizationMemory<P> w;
-    static_cast<LinearizationTables&>(w) = m;
-    w.k = in(m.k);
-    w.y = out(m.y), w.columns = out(m.columns), w.side = out(m.side), w.own = out(m.own), w.row = out(m.row);
-    w.direct = out(m.direct), w.t = out(m.t), w.result = out(m.result);
-    w.Z = out(m.Z), w.limb_columns = out(m.limb_columns), w.base = out(m.base);
-    w.mass = model(m.mass), w.damping = model(m.damping);
-    return w;
+  template <template <class> class Memory>
+  ARTICULA_INLINE static Memory<P> in(const Memory<T>& m) {
+    return retyped<P>(m);
   }
 
   /// Squares of lanes x lanes, turned over; the last of a row overlaps the one before. Rows shorter than that

@@ -14,19 +14,9 @@
 namespace articula::ARTICULA_ISA {
 
 template <class S>
-struct Ring {
+struct CoriolisRing {
   Mat3<S> A;
   Vec3<S> F;
-};
-
-template <class S>
-struct CoriolisMemory {
-  S* o = nullptr;    // 3 a slot: O_k from its tree's first origin
-  S* V = nullptr;    // 6 a slot: at that origin
-  S* R = nullptr;    // 10 a slot
-  S* Rr = nullptr;   // 12 a slot
-  S* Hs = nullptr;   // 6 a velocity
-  S* dHs = nullptr;  // 6 a velocity
 };
 
 /// Full coordinates, row by row.
@@ -66,8 +56,8 @@ void coriolis_matrix(const Tree<Real<S>>& tree, const S* q, const S* v, const Ke
     const S half_trace = (M.J.xx + M.J.yy + M.J.zz) * Real<S>(0.5);
     const Sym3<S> half_trace_less_J =
         plus_diagonal(Sym3<S>{-M.J.xx, -M.J.yy, -M.J.zz, -M.J.xy, -M.J.xz, -M.J.yz}, half_trace);
-    const Ring<S> Mr{cross(-V.w, full(half_trace_less_J)) - cross(M.mp, tilde(V.v)),
-                     V.v * M.m + cross(V.w, M.mp)};
+    const CoriolisRing<S> Mr{cross(-V.w, full(half_trace_less_J)) - cross(M.mp, tilde(V.v)),
+                             V.v * M.m + cross(V.w, M.mp)};
     scatter<1>(o, n.o + 3 * k);
     scatter<1>(V, n.V + 6 * k);
     scatter<1>(M, n.R + 10 * k);
@@ -78,7 +68,7 @@ void coriolis_matrix(const Tree<Real<S>>& tree, const S* q, const S* v, const Ke
   for (int k = tree.bodies; k >= 1; --k) {
     const BodyIndex& b = tree.index[k];
     const auto R = gather<1, Inertia<S>>(n.R + 10 * k);
-    const Ring<S> Rr{gather<1, Mat3<S>>(n.Rr + 12 * k), gather<1, Vec3<S>>(n.Rr + 12 * k + 9)};
+    const CoriolisRing<S> Rr{gather<1, Mat3<S>>(n.Rr + 12 * k), gather<1, Vec3<S>>(n.Rr + 12 * k + 9)};
     const int end = k < tree.bodies ? tree.index[k + 1].v : tree.nv;
     for (int i = b.v; i < end; ++i) {
       const auto h = gather<1, Spatial<S>>(n.Hs + 6 * i);

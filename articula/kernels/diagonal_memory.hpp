@@ -17,6 +17,21 @@ struct DiagonalMemory {
   S* xi = nullptr;         // 1 a velocity
   S* theta_dot = nullptr;  // 1 a velocity
   S* force = nullptr;      // 1 a velocity
+
+  /// All but k.
+  template <class Give>
+  void plan(Give&& give, const Tree<Real<S>>& tree) {
+    const std::size_t slots = tree.slots(), nv = tree.nv;
+    give(P_plus, 21 * slots);
+    give(G, 6 * nv);
+    give(V, 6 * slots);
+    give(root, 6 * nv);
+    give(inv_root, nv);
+    give(D_dot, 6 * nv);
+    give(xi, nv);
+    give(theta_dot, nv);
+    give(force, nv);
+  }
 };
 
 }  // namespace articula

@@ -9,16 +9,6 @@
 
 namespace articula::ARTICULA_ISA {
 
-/// Scratch of the four, beside KernelMemory.
-template <class S>
-struct NamedMemory {
-  S* T = nullptr;      // 1 a velocity
-  S* a = nullptr;      // 6 a body
-  S* b = nullptr;      // 6 a body
-  S* P = nullptr;      // 21 a slot
-  S* alpha = nullptr;  // 6 a body
-};
-
 /// FD1, four sweeps:
 ///   T'   = T - H phi [M phi* a + b + B f(0)]                  (4.17)
 ///   th'' = [Id - H psi K]* D^-1 [Id - H psi K] T'             (4.18)

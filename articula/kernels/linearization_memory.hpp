@@ -54,7 +54,6 @@ enum : int {
   count = 101,
 };
 }
-constexpr int padded(int n) { return (n + block - 1) / block * block; }
 
 /// Components of a slot of LinearizationMemory::direct, one a velocity, in blocks: what the rows of Algorithm
 /// 6 read.
@@ -121,6 +120,11 @@ struct LinearizationTables {
   const int* block_begin = nullptr;  // where each block's begin in it
 };
 
+struct LinearizationNeeds {
+  bool columns = false;  // Algorithm 2
+  bool direct = false;   // Algorithm 6
+};
+
 template <class S>
 struct LinearizationMemory : LinearizationTables {
   KernelMemory<S> k;
@@ -138,6 +142,26 @@ struct LinearizationMemory : LinearizationTables {
   S* base = nullptr;          // free_base::count; packs only
   const Real<S>* mass = nullptr;     // by velocity, padded: mass outboard of its joint
   const Real<S>* damping = nullptr;  // by velocity; null: none
+
+  /// All but k; `carriers` must be known.
+  template <class Give>
+  void plan(Give&& give, const Tree<Real<S>>& tree, const LinearizationNeeds& needs) {
+    const std::size_t slots = tree.slots(), nv = tree.nv, padded_nv = padded(tree.nv);
+    const std::size_t solves = block;  // widest Wide<S> of any instruction set
+    constexpr bool pack = stride<S> == 1;
+    give(y, padded(tree.slots()) * std::size_t(motion::count));
+    give(side, 42 * slots);
+    give(columns, column::count * padded_nv, needs.columns);
+    give(own, 6 * nv, needs.columns || needs.direct);
+    give(row, 3 * padded_nv, needs.columns);
+    give(direct, articula::direct::count * padded_nv, needs.direct);
+    give(gathered, articula::gathered::count * padded_nv, needs.direct && !pack);
+    give(t, 12 * solves * slots, needs.direct);
+    give(result, 3 * solves * padded_nv, needs.direct);
+    give(Z, 6 * std::size_t(carriers) * (pack ? 2 * rows_in_turn : solves), needs.direct);
+    give(limb_columns, 18 * nv, needs.direct && pack);
+    give(base, free_base::count, needs.direct && pack);
+  }
 };
 
 /// What does not change when a body moves: the components of its external force in world or in body axes.

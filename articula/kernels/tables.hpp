@@ -37,15 +37,6 @@ struct KernelTable {
 };
 
 // --- Sweeps of the operator algebra, FD1 to FD4, the Coriolis matrix.
-/// Scratch of FD1-FD4, beside KernelMemory.
-struct NamedScratch {
-  double *T, *a, *b, *P, *alpha;  // 1 a velocity; 6 a body; 6 a body; 21 a slot; 6 a body
-};
-/// Scratch of coriolis_matrix: see coriolis_text.hpp.
-struct CoriolisScratch {
-  double *o, *V, *R, *Rr, *Hs, *dHs;
-};
-
 template <class S>
 struct SweepKernels {
   void (*sweep)(const Tree<S>&, const KernelMemory<S>&, const Sweep<S>&);
@@ -55,11 +46,11 @@ struct SweepKernels {
 
 struct OperatorKernels {
   using NamedForward = double (*)(const Tree<double>&, const double* q, const double* v, const double* T,
-                                  const double* wrenches, const KernelMemory<double>&, const NamedScratch&,
-                                  double* a);
+                                  const double* wrenches, const KernelMemory<double>&,
+                                  const NamedMemory<double>&, double* a);
   NamedForward fd[4];
   void (*coriolis_matrix)(const Tree<double>&, const double* q, const double* v, const KernelMemory<double>&,
-                          const CoriolisScratch&, double* C);
+                          const CoriolisMemory<double>&, double* C);
 
   /// Poses, inertias in x; with v also angular velocities, and the bias terms a and b.
   void (*place)(const Tree<double>&, const double* q, const double* v, const KernelMemory<double>&, double* a,
@@ -233,12 +224,8 @@ struct MotionTable {
   void (*totals)(const Model&, const M&, bool moving, T* center, T* momentum);
   /// 6 x nv, full coordinates.
   void (*centroidal_map)(const Model&, const T* q, const M&, T* map);
-  /// room: coriolis_room() numbers.
-  void (*coriolis_matrix)(const Model&, const T* q, const T* v, const M&, T* room, T* C);
+  void (*coriolis_matrix)(const Model&, const T* q, const T* v, const M&, const CoriolisMemory<T>&, T* C);
 };
-constexpr std::size_t coriolis_room(int slots, int nv) {
-  return 31 * static_cast<std::size_t>(slots) + 12 * static_cast<std::size_t>(nv);
-}
 
 // --- Diagonalized dynamics of many states: see DiagonalKernels for what each does.
 template <class T>
