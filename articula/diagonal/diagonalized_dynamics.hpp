@@ -28,8 +28,7 @@ class DiagonalizedDynamics : public Workspace<double> {
   /// Sets the configuration. SingularError names a joint that nothing resists.
   void update(In<double> q);
 
-  // --- maps at the last configuration. Arguments may be the same array.
-  // ---------------------------------------------
+  // --- maps at the last configuration. Arguments may be the same array. ------------------------------
   void rates_to_nu(In<double> v, Out<double> nu);
   void nu_to_rates(In<double> nu, Out<double> v);
   void rates_to_xi(In<double> v, Out<double> xi);
@@ -39,8 +38,7 @@ class DiagonalizedDynamics : public Workspace<double> {
   void forces_to_kappa(In<double> tau, Out<double> kappa);
   void kappa_to_forces(In<double> kappa, Out<double> tau);
 
-  // --- terms at the last configuration
-  // ------------------------------------------------------------------------------
+  // --- terms at the last configuration ---------------------------------------------------------------
   /// C(q, nu) and C(q, xi), with gravity and less external forces.
   void coriolis_nu(In<double> nu, Out<double> C, Wrenches<double> wrenches = {});
   void coriolis_xi(In<double> xi, Out<double> C, Wrenches<double> wrenches = {});
@@ -53,8 +51,7 @@ class DiagonalizedDynamics : public Workspace<double> {
   /// D, nv x nv, block diagonal, row by row.
   void D(Out<double> matrix) const;
 
-  // --- forward dynamics; the acceleration v' is never formed
-  // ----------------------------------------------------------
+  // --- forward dynamics; the acceleration v' is never formed -----------------------------------------
   /// nu' = eps - C(q, nu) and xi' = D^-1 (kappa - C(q, xi)). The result must be an array of its own. nu_dot
   /// also does what update(q) does.
   void nu_dot(In<double> q, In<double> nu, In<double> tau, Out<double> nu_dot,

@@ -26,8 +26,7 @@ class MassFactor : public Workspace<S> {
   /// M^-1, nv x nv, row by row: O(n^2).
   void inverse(Out<S> matrix);
 
-  // --- products, at the last configuration; x and y must not overlap (mass_factor_products.cpp)
-  // ----------------------
+  // --- products, at the last configuration; x and y must not overlap (mass_factor_products.cpp) ------
   /// y = M x, without forming M.
   void multiply(In<S> x, Out<S> y);
   /// X = M^-1 T for several right-hand sides: nv x columns, row by row.

@@ -128,8 +128,7 @@ S diagonal_factor(const Tree<Real<S>>& tree, const S* q, const DiagonalMemory<S>
   return articulate_locally(tree, m);
 }
 
-// --- x -> D^1/2 x, D^1/2* x, D^-1/2 x, D^-1/2* x, in place, joint by joint
-// ----------------------------------------
+// --- x -> D^1/2 x, D^1/2* x, D^-1/2 x, D^-1/2* x, in place, joint by joint ---------------------------
 template <class S>
 void times_root(const Tree<Real<S>>& tree, const DiagonalMemory<S>& m, S* x) {
   for (int k = 1; k < tree.slots(); ++k) {

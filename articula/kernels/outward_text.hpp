@@ -52,8 +52,7 @@ ARTICULA_INLINE Mat3<S> acceleration_gradient(const Vec3<S>& w, const Vec3<S>& a
   return {-(yy + zz), xy - a.z, xz + a.y, xy + a.z, -(xx + zz), yz - a.x, xz - a.y, yz + a.x, -(xx + yy)};
 }
 
-// --- joints
-// ----------------------------------------------------------------------------------------------------------
+// --- joints ------------------------------------------------------------------------------------------
 
 /// E Rz, from the sine and cosine of the angle; `twisted`: where E = Rx, from those of its own angle.
 template <class E, class W>
@@ -107,8 +106,7 @@ ARTICULA_INLINE Mat3<S> turned(const Mat3<S>& R, const Mat3<S>& X, Alignment ali
   return from_columns(x * X.xx - b * X.xy, x * X.xy + b * X.xx, c);
 }
 
-// --- motions
-// ----------------------------------------------------------------------------------------------------------
+// --- motions -----------------------------------------------------------------------------------------
 
 /// A body's motion, handed to the next one: its axes, acceleration gradient, w (in Upto::positions: body::o),
 /// alpha.
@@ -197,8 +195,7 @@ ARTICULA_INLINE void move_body(const Tree<Real<S>>& tree, int k, const S* v, con
   at.R = R, at.A = A, at.w = w, at.alpha_w = alpha_w, at.alpha_v = alpha_v;
 }
 
-// --- inertias and forces
-// ----------------------------------------------------------------------------------------------------------
+// --- inertias and forces -----------------------------------------------------------------------------
 
 /// Inertia of the bodies of a wide step in world axes, as J = lambda Id + (u w* + w u*) (see Tree).
 template <class S, class R>
@@ -290,8 +287,7 @@ struct TurnInertias {
   }
 };
 
-// --- the sweep
-// ----------------------------------------------------------------------------------------------------------
+// --- the sweep ---------------------------------------------------------------------------------------
 
 /// Sines and cosines of the joints' angles, into the first two numbers of their slots.
 template <class S>

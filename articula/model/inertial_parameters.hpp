@@ -25,8 +25,7 @@ MassProperties mass_properties(const InertialParameters& parameters);
 /// numbers, relative.
 std::optional<std::string> problem_with(const InertialParameters& parameters, double rounding = 1e-15);
 
-// --- for the kernels
-// ---------------------------------------------------------------------------------------------
+// --- for the kernels ---------------------------------------------------------------------------------
 /// Moments below zero by this much of the largest are rounding: files have six digits.
 inline constexpr double negative_moment = 1e-6;
 /// Principal moments, ascending; what only rounding left of them is zero.

@@ -79,8 +79,7 @@ class Model {
   /// A copy with another gravity vector.
   Model with_gravity(const Vec3<double>& gravity) const;
 
-  // --- for the kernels
-  // ---------------------------------------------------------------------------------------------
+  // --- for the kernels -------------------------------------------------------------------------------
   template <class R>
   const Tree<R>& tree() const;
 

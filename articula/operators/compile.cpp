@@ -17,8 +17,7 @@ namespace articula::operators {
 
 namespace {
 
-// --- 1. inverses
-// ----------------------------------------------------------------------------------------------------
+// --- 1. inverses -------------------------------------------------------------------------------------
 /// A factor of a product: a symbol, a sum or an inverse, or its adjoint.
 struct Factor {
   NodePtr node;
@@ -224,8 +223,7 @@ class Inverter {
   bool mimics_, has_rotors_ = false;
 };
 
-// --- 2. the graph
-// ---------------------------------------------------------------------------------------------------
+// --- 2. the graph ------------------------------------------------------------------------------------
 struct Vector {
   enum class Kind : unsigned char { argument, input, known, times, sum } kind;
   Space space;
@@ -404,8 +402,7 @@ struct Compiler {
     return v;
   }
 
-  // --- 3. sweeps
-  // ----------------------------------------------------------------------------------------------------
+  // --- 3. sweeps -------------------------------------------------------------------------------------
   bool is(int v, Symbol symbol, bool starred) const {
     return graph[v].kind == Vector::Kind::times && graph[v].symbol == symbol && graph[v].starred == starred;
   }

@@ -18,8 +18,7 @@
 
 namespace articula::operators {
 
-// --- the spaces
-// -----------------------------------------------------------------------------------------------------
+// --- the spaces --------------------------------------------------------------------------------------
 struct JointSpace {};  // velocity order
 struct BodySpace {};   // six numbers a body, base to tip
 struct FrameSpace {};  // six numbers a frame
@@ -87,8 +86,7 @@ inline constexpr bool same = std::same_as<A, B> || std::same_as<A, Any> || std::
 template <class A, class B>
 using known_space = std::conditional_t<std::same_as<A, Any>, B, A>;
 
-// --- the algebra
-// ----------------------------------------------------------------------------------------------------
+// --- the algebra -------------------------------------------------------------------------------------
 template <Operator A, Operator B>
 auto operator*(const A& a, const B& b) {
   using Takes = From<A>;
@@ -174,8 +172,7 @@ auto inv(const A& a) {
     return Expression<From<A>, To<A>>(nullptr);
 }
 
-// --- the names
-// ------------------------------------------------------------------------------------------------------
+// --- the names ---------------------------------------------------------------------------------------
 inline constexpr Identity Id;
 inline constexpr Name<Symbol::H, JointSpace, BodySpace> H;
 inline constexpr Name<Symbol::H_full, JointSpace, BodySpace> H_full;

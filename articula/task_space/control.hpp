@@ -50,8 +50,7 @@ class TaskController {
   TaskSpace& space() { return space_; }
   int level_count() const { return static_cast<int>(levels_.size()); }
 
-  // --- commands, after update
-  // -----------------------------------------------------------------------------------
+  // --- commands, after update ------------------------------------------------------------------------
   /// y'' of a task's rows, or of its frame (d/dt (w, v), world axes).
   void accelerate(int task, In<double> rows);
   void accelerate(int task, const Spatial<double>& a);
