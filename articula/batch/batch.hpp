@@ -1,4 +1,4 @@
-// Many states of one model at once: the algorithms of one state on SIMD registers, a state a lane, and on
+// Many states of one model at once: the algorithms of one state on SIMD registers, one state per lane, and on
 // several threads.
 //
 // Every argument has the numbers of all states, in one of three layouts. Results are those of the calls for one
@@ -67,14 +67,14 @@ class Batch {
   void coriolis_matrix(In<S> q, In<S> v, Out<S> C);
   void mass_matrix_rate(In<S> q, In<S> v, Out<S> dM_dt);
 
-  /// One number a state each.
+  /// One number per state each.
   void energies(In<S> q, In<S> v, Out<S> kinetic, Out<S> potential);
   void kinetic_energy(In<S> q, In<S> v, Out<S> energy);
   void potential_energy(In<S> q, Out<S> energy);
   void center_of_mass(In<S> q, Out<S> center);              // 3
   void momentum(In<S> q, In<S> v, Out<S> momentum_of_all);  // 6, about the centre of mass
   void centroidal_map(In<S> q, Out<S> map);                 // 6 x nv: momentum = map v
-  /// Rotation row by row, then position: 12 numbers a state, or a state and frame. World axes.
+  /// Rotation row by row, then position: 12 numbers per state, or a state and frame. World axes.
   void pose(int frame, In<S> q, Out<S> pose_of_frame);
   void pose(std::span<const int> frames, In<S> q, Out<S> poses);
   void pose(int frame, In<S> q, Out<S> rotation, Out<S> position);
@@ -109,9 +109,9 @@ class Batch {
   /// forward_dynamics.
   void rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path, Out<S> v_path);
 
-  /// From now on each state has masses and inertias of its own: 10 numbers a body of the model, in the order
-  /// of inertial_parameters(model) (articula/model/inertial_parameters.hpp), the same number of states in
-  /// every call. armature: nv numbers a state (mimic joints keep theirs); empty: the model's. With it,
+  /// From now on each state has masses and inertias of its own: 10 numbers per body of the model, in the
+  /// order of inertial_parameters(model) (articula/model/inertial_parameters.hpp), the same number of states
+  /// in every call. armature: nv numbers per state (mimic joints keep theirs); empty: the model's. With it,
   /// inertias may be empty: the model's. Throws ArgumentError, naming state and body, where they belong to no
   /// body; nothing has changed then.
   void vary(In<S> inertias, In<S> armature = {});

@@ -57,7 +57,7 @@ constexpr int most_velocities_in_lanes = 48;
 constexpr int most_bodies_in_lanes = 2000;
 constexpr std::size_t nothing_failed = std::numeric_limits<std::size_t>::max();
 
-/// Where number i of a state is, in an argument of n numbers a state.
+/// Where number i of a state is, in an argument of n numbers per state.
 inline std::size_t place(Layout layout, std::size_t lanes, std::size_t count, std::size_t n,
                          std::size_t state, std::size_t i) {
   switch (layout) {

@@ -20,7 +20,7 @@ namespace articula {
 enum class RateCompensation { gravity, all };
 
 /// Memory for one model; one per thread. Not for models with mimic joints (ArgumentError): their hinges share
-/// coordinates, and the factor m acts on one coordinate a hinge.
+/// coordinates, and the factor m acts on one coordinate per hinge.
 class DiagonalizedDynamics : public Workspace<double> {
  public:
   explicit DiagonalizedDynamics(const Model& model);

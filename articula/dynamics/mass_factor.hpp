@@ -32,7 +32,7 @@ class MassFactor : public Workspace<S> {
   /// X = M^-1 T for several right-hand sides: nv x columns, row by row.
   void solve_columns(In<S> T, Out<S> X, int columns);
   /// The factor itself and its inverse, [Id + H phi K] and [Id - H psi K], and their adjoints. Not for models
-  /// with mimic joints, where the factor acts on one coordinate a hinge.
+  /// with mimic joints, where the factor acts on one coordinate per hinge.
   void times_factor(In<S> x, Out<S> y);
   void times_factor_star(In<S> x, Out<S> y);
   void solve_factor(In<S> x, Out<S> y);

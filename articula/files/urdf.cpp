@@ -32,8 +32,7 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
 constexpr int most_attributes = 256;
-constexpr double axis_tolerance =
-    1e-6;  // of the length: axes printed with six digits are taken as they are meant
+constexpr double axis_tolerance = 1e-6;  // of the length: axes printed with six digits count as unit vectors
 
 // --- numbers in text ---------------------------------------------------------------------------------
 constexpr std::string_view spaces = " \t\r\n\f\v";

@@ -25,20 +25,19 @@ enum : int {
 
 template <class S>
 struct KernelMemory {
-  S* x = nullptr;  // body::count a slot, in blocks (slots.hpp)
-  S* side =
-      nullptr;  // side_count a slot: P and p (or R, f) from children that do not follow their parent directly
-  S* K = nullptr;  // K(k+1,k), 6 a velocity; not written for bodies on the world, where nothing is inboard
-  S* D = nullptr;  // D(k) row by row, 6 a velocity
-  S* inv_D = nullptr;   // its factor L d L*, row i: L(i,0) .. L(i,i-1), 1/d(i); 6 a velocity
-  S* nu = nullptr;      // 1 a velocity (for the inverse mass matrix: of Wide<S>)
-  S* lambda = nullptr;  // 6 a slot (likewise)
-  S* roots = nullptr;   // 13 a tree: composite inertia about its first origin, and that origin in the world
+  S* x = nullptr;     // body::count per slot, in blocks (slots.hpp)
+  S* side = nullptr;  // side_count per slot: sums of P and p (or R, f) over all children but body k + 1
+  S* K = nullptr;  // K(k+1,k), 6 per velocity; not written for bodies on the world, where nothing is inboard
+  S* D = nullptr;  // D(k) row by row, 6 per velocity
+  S* inv_D = nullptr;   // its factor L d L*, row i: L(i,0) .. L(i,i-1), 1/d(i); 6 per velocity
+  S* nu = nullptr;      // 1 per velocity (for the inverse mass matrix: of Wide<S>)
+  S* lambda = nullptr;  // 6 per slot (likewise)
+  S* roots = nullptr;   // 13 per tree: composite inertia about its first origin, and that origin in the world
   S* Hs = nullptr;      // 6 rows of row_length(nv), and a lane before: the columns Hs* by component
   S* X = nullptr;       // likewise: R Hs*
-  S* p = nullptr;       // 3 a slot: O_k in the world
-  S* V = nullptr;       // 6 a slot: (w, v) of O_k
-  S* alpha = nullptr;   // 6 a slot: d/dt V, gravity not included
+  S* p = nullptr;       // 3 per slot: O_k in the world
+  S* V = nullptr;       // 6 per slot: (w, v) of O_k
+  S* alpha = nullptr;   // 6 per slot: d/dt V, gravity not included
 };
 inline constexpr int side_count = 27;
 /// Rows by velocity end with a margin, so that a register can begin at any velocity. Most models have one and

@@ -1,7 +1,7 @@
 // Linearized inverse dynamics: how joint forces change with q, v and a (LIN Algorithms 1 and 2).
 //
 // Derivatives by q are along the tangent space: q (+) dq moves every joint by its velocity dq for a unit of
-// time (docs/conventions.md), with the components of v and a held; one column a velocity.
+// time (docs/conventions.md), with the components of v and a held; one column per velocity.
 #pragma once
 
 #include "articula/linearization/workspace.hpp"

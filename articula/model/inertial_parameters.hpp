@@ -16,7 +16,7 @@ inline constexpr int inertial_parameter_count = 10;
 using InertialParameters = std::array<double, inertial_parameter_count>;
 
 InertialParameters inertial_parameters(const MassProperties& mass);
-/// Of all bodies of a model, body after body (Model::bodies): 10 a body.
+/// Of all bodies of a model, body after body (Model::bodies): 10 per body.
 std::vector<double> inertial_parameters(const Model& model);
 /// The other way. Without mass the mass centre is the origin.
 MassProperties mass_properties(const InertialParameters& parameters);

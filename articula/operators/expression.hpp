@@ -20,8 +20,8 @@ namespace articula::operators {
 
 // --- the spaces --------------------------------------------------------------------------------------
 struct JointSpace {};  // velocity order
-struct BodySpace {};   // six numbers a body, base to tip
-struct FrameSpace {};  // six numbers a frame
+struct BodySpace {};   // six numbers per body, base to tip
+struct FrameSpace {};  // six numbers per frame
 struct BaseSpace {};   // six numbers
 struct One {};         // domain of a vector
 struct Any {};         // of Id

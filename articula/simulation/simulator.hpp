@@ -41,7 +41,7 @@ class Simulator {
   double time = 0;
   std::vector<double> q, v;
   std::vector<double> tau;                // added to what the elements give
-  std::vector<Spatial<double>> wrenches;  // one a body, world axes at its joint origin; empty: none
+  std::vector<Spatial<double>> wrenches;  // one per body, world axes at its joint origin; empty: none
 
   // --- what acts; borrowed, to be kept alive by the caller -------------------------------------------
   void add(ForceElement& element) { elements_.push_back(&element); }

@@ -1,4 +1,4 @@
-// Slots: where the kernels keep their numbers, one slot a body, components side by side in blocks of lanes.
+// Slots: where the kernels keep their numbers, one slot per body, components side by side in blocks of lanes.
 //
 // For one state (S = double, float) the same component of eight neighbouring bodies lies together, so that a
 // step that needs no neighbour runs on a whole register of bodies at once (Wide<S>), and a sweep still walks

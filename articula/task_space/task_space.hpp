@@ -144,9 +144,9 @@ class TaskSpace : public Workspace<double> {
   std::vector<double> Omega_;               // rows x rows
   std::vector<double> coriolis_, gravity_;  // Omega c, Omega g
   std::vector<double> bias_, velocity_;     // J' v, J v
-  std::vector<double> frame_velocity_;      // 6 a frame
+  std::vector<double> frame_velocity_;      // 6 per frame
   mutable std::vector<double> frame_vector_, row_vector_, joint_vector_;
-  std::vector<double> body_vector_;  // 6 a slot
+  std::vector<double> body_vector_;  // 6 per slot
   std::unique_ptr<DenseRoute> dense_;
 };
 
