@@ -1,4 +1,4 @@
-// What Batch's calls share: the memory of each thread, the two layouts, and the loops over tiles of states.
+// What Batch's calls share: the memory of each thread, the layouts, and the loops over tiles of states.
 // Only for articula/batch/*.cpp.
 #pragma once
 
@@ -121,7 +121,7 @@ template <class S>
 S* numbers(AlignedArray<Pack<S, most_lanes>>& lanes) {
   return reinterpret_cast<S*>(lanes.data());
 }
-/// The same arrays, as pointers to numbers.
+/// The arrays of a kernel as pointers to numbers instead of packs.
 template <class S>
 KernelMemory<S> flat(const KernelMemory<Pack<S, most_lanes>>& m) {
   const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
@@ -159,7 +159,7 @@ struct Batch<S>::Data {
   std::unique_ptr<OperationalSpaceBatch<S>> space;
   std::vector<int> frames_of_space;
   std::vector<Worker> workers;
-  std::vector<batching::Share> shares;  // one a worker
+  std::vector<batching::Share> shares;  // one per worker
 
   Data(const Model& m, const BatchOptions& o)
       : model(m),
@@ -503,7 +503,7 @@ struct Batch<S>::Data {
     }
   }
 
-  /// The same for algorithms that are compiled for the model's own inertias alone.
+  /// call() for algorithms that are compiled for the model's own inertias alone.
   template <class F>
   void call_with_model_inertias(const char* function, std::initializer_list<Input> inputs,
                                 std::initializer_list<Output> outputs, const F& f) {
@@ -516,7 +516,8 @@ struct Batch<S>::Data {
           "{}: takes no varied inertias; use_model_inertias() goes back to the model's", function));
   }
 
-  /// The same one state at a time: f(calls of one state, in, out), arrays of one state in the model's own coordinates.
+  /// call() one state at a time: f(calls of one state, in, out), arrays of one state in the model's own
+  /// coordinates.
   /// `of_inertias`: whether results depend on them.
   template <class F>
   void call_one_by_one(const char* function, std::initializer_list<Input> inputs,
@@ -592,7 +593,7 @@ struct Batch<S>::Data {
     throw_singular_state(function, failed);
   }
 
-  /// The same argument as it is, mimic joints not filled in.
+  /// An argument as it is, mimic joints not filled in.
   static Input own(Input x) {
     x.kind = Numbers::other;
     return x;
@@ -611,7 +612,7 @@ struct Batch<S>::Data {
     return {name, x, Numbers::columns, static_cast<std::size_t>(6) * model.nv()};
   }
   Output other(const char* name, Out<S> x, std::size_t n) const { return {name, x, Numbers::other, n}; }
-  /// One (moment, force) a body, or none at all.
+  /// One (moment, force) per body, or none at all.
   Input wrenches(In<S> x) const {
     return {"wrenches", x, Numbers::other, x.empty() ? 0 : 6 * static_cast<std::size_t>(model.body_count())};
   }

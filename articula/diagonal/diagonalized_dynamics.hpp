@@ -1,4 +1,4 @@
-// The equations of motion with a diagonal mass matrix (DIAG; MATH.md 8; docs/diagonalized.md).
+// The equations of motion with a diagonal mass matrix (DIAG; docs/math.md 8; docs/diagonalized.md).
 //
 //   nu = m* v, eps = m^-1 tau, M = m m*, m = [Id + H phi K] D^1/2:      nu' + C(q, nu) = eps
 //   xi = D^-1/2* nu, kappa = D^1/2 eps:                               D xi' + C(q, xi) = kappa

@@ -148,7 +148,7 @@ CountFormula count_formula(std::string_view algorithm, ChainKind kind, ChainAxes
   return formula;
 }
 
-// --- what the papers print (MATH.md 11) --------------------------------------------------------------
+// --- what the papers print (docs/math.md 11) ---------------------------------------------------------
 double PublishedCount::total(double n) const {
   return value(multiplications, n) + (total_only ? 0 : value(additions, n));
 }

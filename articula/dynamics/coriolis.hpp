@@ -36,7 +36,7 @@ inline void christoffel_symbols(Coriolis& work, In<double> q, Out<double> gamma)
   work.compute_christoffel(q, gamma);
 }
 
-/// The same in one call, for use outside loops.
+/// These make their workspace in the call: for use outside loops.
 std::vector<double> coriolis_matrix(const Model& model, In<double> q, In<double> v);
 std::vector<double> mass_matrix_rate(const Model& model, In<double> q, In<double> v);
 std::vector<double> christoffel_symbols(const Model& model, In<double> q);

@@ -57,8 +57,8 @@ class MassFactor : public Workspace<S> {
   };
   WeakestJoint weakest_joint() const;
   /// J M^-1 J* of a set of frames (by index; world axes, each at its frame's origin), 6m x 6m, row by row: by
-  /// the recursion for Omega and the closest common ancestors (OSC 60; MATH.md 6), O(n + m d) and a block for
-  /// each pair. The first call makes room.
+  /// the recursion for Omega and the closest common ancestors (OSC 60; docs/math.md 6), O(n + m d) and a
+  /// block for each pair. The first call makes room.
   void frame_inertia_inverse(std::span<const int> frames, Out<S> matrix);
 
  private:

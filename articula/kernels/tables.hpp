@@ -185,7 +185,7 @@ struct BatchTable {
   /// Lanes beyond get the last state.
   void (*gather)(const T* states, long n, long stride, int used, T* lanes);
   void (*scatter)(const T* lanes, long n, long stride, int used, T* states);
-  /// The same with numbers of one kind together, `stride` from one kind to the next.
+  /// gather and scatter for Layout::columns: number i of all states together, `stride` numbers before i + 1.
   void (*gather_columns)(const T* states, long n, long stride, int used, T* lanes);
   void (*scatter_columns)(const T* lanes, long n, long stride, int used, T* states);
   using M = KernelMemory<T>;

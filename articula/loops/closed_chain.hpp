@@ -54,7 +54,7 @@ class ClosedChain {
   std::span<const double> contact_velocities(int arm) const;
   /// Of C, world axes.
   Spatial<double> object_acceleration() const;
-  /// Of Omega, 6 rows an arm.
+  /// Of Omega, 6 rows per arm.
   int rank() const;
 
   int arms() const;

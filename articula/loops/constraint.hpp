@@ -31,7 +31,7 @@ struct Constraint {
     distance,      // a rod: the origins of a and b are `length` apart
     coupler,       // a gear: sum of coefficient times joint coordinate is `length`
     rolling_ball,  // a ball of radius `length` at b's origin rolls, without slipping, on the x-y plane of a
-    rolling_disc,  // the same of a thin disc about b's z axis
+    rolling_disc,  // likewise a thin disc about b's z axis
   };
   std::string name;
   Kind kind = Kind::frames;

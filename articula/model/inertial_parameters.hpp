@@ -38,7 +38,7 @@ struct InertialConstants {
   double m, lambda, sigma;
 };
 InertialConstants inertial_constants(double mass, const Vec3<double>& mp, const Sym3<double>& J);
-/// The same from parameters in link axes, which the body's internal axes see as link_axes.
+/// A body's constants from parameters in link axes, which the body's internal axes see as link_axes.
 InertialConstants inertial_constants(const InertialParameters& parameters, const Mat3<double>& link_axes);
 
 }  // namespace articula

@@ -2,11 +2,9 @@
 //
 // 1. inv() is carried out by the algebra's rules, which leaves products of operators that can be applied.
 // 2. The expression, applied to a vector, becomes a graph of vectors: operator times vector, or a sum of
-// vectors.
-//    Equal vectors are one node.
+//    vectors. Equal vectors are one node.
 // 3. Each phi or psi in the graph becomes one sweep, with the operators around it folded in
-// (sweeps_text.hpp); what is
-//    left over is a local step.
+//    (sweeps_text.hpp); what is left over is a local step.
 #include <fmt/format.h>
 
 #include <algorithm>

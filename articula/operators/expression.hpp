@@ -4,8 +4,7 @@
 //   using namespace articula::operators;
 //   const auto mass = H * phi * M * star(phi) * star(H);        // joint <- joint
 //   const auto body_velocities = star(phi) * star(H);           // body <- joint
-//   H * H;                                                      // one error: "... the left one takes body
-//   vectors ..."
+//   H * H;          // does not compile; one error: "... the left one takes body vectors ..."
 #pragma once
 
 #include <concepts>

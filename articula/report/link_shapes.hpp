@@ -16,7 +16,7 @@ namespace articula {
 /// inertia.
 std::vector<LinkShapes> link_shapes(const ModelSpec& spec, std::span<const LinkShapes> given = {});
 
-/// The same under other names, as where several mechanisms share a page or a scene ("left/").
+/// Shapes under names with a prefix ("left/"), for pages and scenes that several mechanisms share.
 std::vector<LinkShapes> with_prefix(std::vector<LinkShapes> links, std::string_view prefix);
 
 }  // namespace articula

@@ -199,7 +199,7 @@ std::string npy(const std::vector<double>& x, const std::string& shape) {
   static_assert(sizeof(double) == 8);
   return npy("<f8", shape, {reinterpret_cast<const char*>(x.data()), x.size() * 8});
 }
-/// Unicode strings of one length, four bytes a character; names are taken as UTF-8.
+/// Unicode strings of one length, four bytes per character; names are taken as UTF-8.
 std::string npy(const std::vector<std::string>& words) {
   std::vector<std::u32string> wide;
   std::size_t longest = 1;

@@ -118,7 +118,7 @@ ARTICULA_INLINE void scatter(const T& t, S* p) {
   each_number(
       t, [&](const auto& number, int i) __attribute__((always_inline)) { p[i * step] = number; });
 }
-/// The same for a T of packs: lanes are neighbouring slots.
+/// gather and scatter for a T of packs: lanes are neighbouring slots.
 template <int step, class T, class W, class S>
 ARTICULA_INLINE T gather_wide(const S* p) {
   T t;

@@ -7,7 +7,7 @@
 // Everything in O(n), without M and M^-1: three sweeps give Omega, c and g of one frame; several frames meet
 // at their closest common ancestors. Make a TaskSpace once for a model and its tasks, update it at each
 // state, then ask. Nothing allocates after that, unless said. Any tree, joint kind and base; models with
-// mimic joints go through dense Jacobians (O(n) a row).
+// mimic joints go through dense Jacobians (O(n) per row).
 #pragma once
 
 #include <memory>
