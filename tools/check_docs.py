@@ -9,7 +9,6 @@ import subprocess
 import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
-WIDTH = 120
 # articula_bench writes the first; the others are still to be wrapped (--wrap FILE).
 NOT_WRAPPED = {"docs/performance.md", "docs/simulation.md", "docs/models.md"}
 # Names that stand for a user's file, not for one of ours.
@@ -84,13 +83,17 @@ def names(where, lines, files, last_parts):
                 yield f"{where}:{number}: names {name}, which does not exist"
 
 
+def width(name):
+    return 110 if name.endswith("README.md") else 120
+
+
 def long_lines(where, text):
     for number, line in prose(text):
-        if len(line) > WIDTH and not line.lstrip().startswith("|"):
-            yield f"{where}:{number}: {len(line)} columns of prose, expected {WIDTH} at most (--wrap mends it)"
+        if len(line) > width(where) and not line.lstrip().startswith("|"):
+            yield f"{where}:{number}: {len(line)} columns of prose, expected {width(where)} at most (--wrap mends it)"
 
 
-def wrapped(text):
+def wrapped(text, columns):
     """Paragraphs and list items with a line that is too long, broken anew. Links and `code` stay whole."""
     out, lines, at, fenced = [], text.split("\n"), 0, False
     apart = re.compile(r"\s*($|#|\||!|<|```|    )|    ")
@@ -106,14 +109,14 @@ def wrapped(text):
                 end += 1
         block = lines[at:end]
         at = end
-        if fenced or apart.match(first) or all(len(line) <= WIDTH for line in block):
+        if fenced or apart.match(first) or all(len(line) <= columns for line in block):
             out += block
             continue
         text = " ".join(line.strip() for line in block)[len(bullet):]
         words = re.findall(r"(?:`[^`]*`|\[[^\]]*\]\([^)]*\)|\S| (?=(?:[-+*#>]+|\d+\.) ))+", text)  # no line becomes an item
         line = indent + bullet + words[0]
         for word in words[1:]:
-            if len(line) + 1 + len(word) > WIDTH:
+            if len(line) + 1 + len(word) > columns:
                 out.append(line)
                 line = hang + word
             else:
@@ -132,7 +135,7 @@ def main():
     if sys.argv[1:2] == ["--wrap"]:
         for name in sys.argv[2:]:
             path = pathlib.Path(name)
-            path.write_text(wrapped(path.read_text()))
+            path.write_text(wrapped(path.read_text(), width(name)))
         return 0
     files = tracked()
     last_parts = {}
