@@ -64,7 +64,7 @@ struct Results {
   Array x, A, B, C;
   explicit Results(std::size_t count, std::size_t nv)
       : x(count * nv), A(count * nv * nv), B(A.size()), C(A.size()) {}
-  /// Those that an algorithm fills with matrices.
+  /// The arrays that an algorithm fills with matrices.
   std::vector<Array*> matrices(const std::string& algorithm) {
     if (algorithm.starts_with("linearized")) return {&A, &B, &C};
     if (algorithm.ends_with("mass_matrix")) return {&A};

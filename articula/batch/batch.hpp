@@ -115,7 +115,7 @@ class Batch {
   /// inertias may be empty: the model's. Throws ArgumentError, naming state and body, where they belong to no
   /// body; nothing has changed then.
   void vary(In<S> inertias, In<S> armature = {});
-  /// Back to the model's own.
+  /// Goes back to the model's own inertias after vary().
   void use_model_inertias();
 
   /// Any other algorithm, one state at a time on all threads: f(worker, state). Which worker takes which

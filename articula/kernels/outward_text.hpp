@@ -60,13 +60,13 @@ ARTICULA_INLINE Mat3<W> twisted(const E& sine, const E& cosine, const SinCos<W>&
   return {turn.cos, -turn.sin,       W(E(0)),         cosine * turn.sin, cosine * turn.cos,
           W(-sine), sine * turn.sin, sine * turn.cos, W(cosine)};
 }
-/// Of one body.
+/// E Rz of one body's joint.
 template <class S, class R>
 ARTICULA_INLINE Mat3<S> axes_of_joint(const R* c, bool twist, const SinCos<S>& turn) {
   if (!twist) return turned_about_z(gather<block, Mat3<R>>(c + block * constant::E), turn);
   return twisted(c[block * (constant::E + 7)], c[block * (constant::E + 8)], turn);
 }
-/// Of the bodies of a wide step; twist: for all of them.
+/// E Rz of the joints of a wide step; twist: all of them have E = Rx.
 template <class S, class R>
 ARTICULA_INLINE Mat3<Wide<S>> joint_axes(const R* c, bool twist, const SinCos<Wide<S>>& turn) {
   if (!twist) return turned_about_z(constants_wide<S, Mat3>(c + block * constant::E), turn);

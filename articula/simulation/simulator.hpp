@@ -84,7 +84,7 @@ class Simulator {
   void acceleration(Out<double> a);
   /// Energies, mass centre, momentum.
   Totals<double> totals();
-  /// Of springs and stops.
+  /// The energy that springs and stops hold.
   double stored_energy();
   /// What joint forces (springs' and stops' too) and wrenches do, watts: the rate of kinetic + potential
   /// energy.

@@ -41,7 +41,7 @@ struct Counted {
     return c;
   }
 
-  /// Of this thread.
+  /// What this thread has counted.
   static Tally& tally() noexcept;
   static long& multiplications() noexcept { return tally().multiplications; }
   static long& additions() noexcept { return tally().additions; }
