@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Holds the documentation to the code: links and their anchors lead somewhere, files that comments and pages name exist,
-`file:line` references of docs/papers hold, prose fits a screen, and the README's C++ is examples/first_steps.cpp, which
-is built and run. With --wrap, breaks prose lines that are too long."""
+`file:line` references and excerpts of code hold, prose fits a screen, and the README's C++ is examples/first_steps.cpp,
+which is built and run. --wrap FILE.. breaks prose lines that are too long."""
 import fnmatch
 import pathlib
 import re
@@ -125,6 +125,19 @@ def wrapped(text, columns):
     return "\n".join(out)
 
 
+def excerpts(where, text):
+    """```cpp FILE: its lines stand in that file, but for spaces, trailing comments and what .. leaves out."""
+    for name, code in re.findall(r"^```cpp (\S+)\n(.*?)^```", text, re.M | re.S):
+        if not (ROOT / name).exists():
+            yield f"{where}: an excerpt of {name}, which does not exist"
+            continue
+        source = re.sub(r"\s", "", (ROOT / name).read_text())
+        for line in code.split("\n"):
+            for part in re.sub(r"\s*//.*", "", line).split(".."):
+                if re.sub(r"\s", "", part) not in source:
+                    yield f"{where}: {name} does not contain `{part.strip()}`"
+
+
 def readme_example():
     code = re.search(r"```cpp\n(.*?)```", (ROOT / "README.md").read_text(), re.S).group(1)
     if code != (ROOT / "examples/first_steps.cpp").read_text():
@@ -146,7 +159,7 @@ def main():
         path = ROOT / name
         if name.endswith(".md"):
             text = path.read_text()
-            problems += [*links(path, text), *references(path, text)]
+            problems += [*links(path, text), *references(path, text), *excerpts(name, text)]
             if name != "CHANGELOG.md":  # it tells of files that are gone
                 problems += names(name, prose(text), files, last_parts)
             if (name == "README.md" or name.startswith("docs/")) and name not in NOT_WRAPPED:
