@@ -1,4 +1,4 @@
-// articula bench: time a state of each algorithm, for one state or many at once.
+// articula bench: time per state of each algorithm, for one state or many at once.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What Batch's calls share: the memory of each thread, the two layouts, and the loops over tiles of states.
+// What Batch's calls share: the memory of each thread, the layouts, and the loops over tiles of states.
 // Only for articula/batch/*.cpp.
 #pragma once
 
@@ -57,7 +57,7 @@ constexpr int most_velocities_in_lanes = 48;
 constexpr int most_bodies_in_lanes = 2000;
 constexpr std::size_t nothing_failed = std::numeric_limits<std::size_t>::max();
 
-/// Where number i of a state is, in an argument of n numbers a state.
+/// Where number i of a state is, in an argument of n numbers per state.
 inline std::size_t place(Layout layout, std::size_t lanes, std::size_t count, std::size_t n,
                          std::size_t state, std::size_t i) {
   switch (layout) {
@@ -148,7 +148,7 @@ struct Batch<S>::Data {
   std::unique_ptr<OperationalSpaceBatch<S>> space;
   std::vector<int> frames_of_space;
   std::vector<Worker> workers;
-  std::vector<batching::Share> shares;  // one a worker
+  std::vector<batching::Share> shares;  // one per worker
 
   Data(const Model& m, const BatchOptions& o)
       : model(m),
@@ -489,7 +489,7 @@ struct Batch<S>::Data {
     }
   }
 
-  /// The same for algorithms that are compiled for the model's own inertias alone.
+  /// call() for algorithms that are compiled for the model's own inertias alone.
   template <class F>
   void call_with_model_inertias(const char* function, std::initializer_list<Input> inputs,
                                 std::initializer_list<Output> outputs, const F& f) {
@@ -502,7 +502,8 @@ struct Batch<S>::Data {
           "{}: takes no varied inertias; use_model_inertias() goes back to the model's", function));
   }
 
-  /// The same one state at a time: f(calls of one state, in, out), arrays of one state in the model's own coordinates.
+  /// call() one state at a time: f(calls of one state, in, out), arrays of one state in the model's own
+  /// coordinates.
   /// `of_inertias`: whether results depend on them.
   template <class F>
   void call_one_by_one(const char* function, std::initializer_list<Input> inputs,
@@ -578,7 +579,7 @@ struct Batch<S>::Data {
     throw_singular_state(function, failed);
   }
 
-  /// The same argument as it is, mimic joints not filled in.
+  /// An argument as it is, mimic joints not filled in.
   static Input own(Input x) {
     x.kind = Numbers::other;
     return x;
@@ -597,7 +598,7 @@ struct Batch<S>::Data {
     return {name, x, Numbers::columns, static_cast<std::size_t>(6) * model.nv()};
   }
   Output other(const char* name, Out<S> x, std::size_t n) const { return {name, x, Numbers::other, n}; }
-  /// One (moment, force) a body, or none at all.
+  /// One (moment, force) per body, or none at all.
   Input wrenches(In<S> x) const {
     return {"wrenches", x, Numbers::other, x.empty() ? 0 : 6 * static_cast<std::size_t>(model.body_count())};
   }

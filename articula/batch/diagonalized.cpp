@@ -112,7 +112,7 @@ void coriolis_at(const DiagonalTable<S>& k, const Tree<S>& tree, const DiagonalM
   k.coriolis_of_xi(tree, m.theta_dot, m.xi, wrenches, m, C);
   if (normalized) k.coriolis_of_nu(tree, m.xi, m, C);
 }
-/// From rows of six a velocity to nv x nv.
+/// From rows of six per velocity to nv x nv.
 template <class S>
 void block_diagonal(const Tree<S>& tree, const S* rows, std::size_t lanes, S* matrix) {
   const std::size_t nv = tree.nv;

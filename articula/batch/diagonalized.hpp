@@ -57,7 +57,7 @@ class DiagonalizedBatch {
 
   friend class Batch<S>;
   Batch<S>* batch_;
-  std::vector<Work> work_;  // one a thread
+  std::vector<Work> work_;  // one per thread
 };
 
 extern template class DiagonalizedBatch<double>;

@@ -21,7 +21,7 @@ class OperationalSpaceBatch {
   ~OperationalSpaceBatch();
   OperationalSpaceBatch(OperationalSpaceBatch&&) noexcept;
 
-  int rows() const { return rows_; }  // six a frame
+  int rows() const { return rows_; }  // six per frame
   const SingularityOptions& options() const { return options_; }
 
   /// What is left empty is left out.
@@ -52,7 +52,7 @@ class OperationalSpaceBatch {
   std::vector<FrameOnBody<double>> frames_;
   std::vector<Task> tasks_;
   std::unique_ptr<TaskLayout> layout_;
-  std::vector<Work> work_;  // one a thread
+  std::vector<Work> work_;  // one per thread
 };
 
 extern template class OperationalSpaceBatch<double>;

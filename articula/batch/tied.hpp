@@ -56,7 +56,7 @@ void put_identity(const D& d, S* matrix) {
   for (std::size_t i = 0; i < nv; ++i) std::fill_n(matrix + i * (nv + 1) * lanes, lanes, S(1));
 }
 
-/// Room for three full matrices a worker.
+/// Room for three full matrices per worker.
 template <class D>
 void make_tied_room(D& d) {
   const typename D::Output matrix = d.matrix("", {});

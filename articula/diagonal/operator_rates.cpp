@@ -193,8 +193,8 @@ OperatorRates operator_rates(const Model& model, In<double> q, In<double> v) {
   out.Omega_delta = dense(Od);
   out.lambda = dense(s.P_dot + Od * s.P + s.P * Od.transpose());
   out.m = dense(factor * s.r);
-  out.m_dot =
-      dense(s.H * (phi_dot * K + s.phi * K_dot) * s.r + factor * s.r_dot);  // equal to (29) where that holds
+  // Equal to (29) where that holds.
+  out.m_dot = dense(s.H * (phi_dot * K + s.phi * K_dot) * s.r + factor * s.r_dot);
   out.axes = dense(s.axes);
   return out;
 }

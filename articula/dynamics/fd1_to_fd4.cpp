@@ -42,8 +42,8 @@ void NamedForwardDynamics::compute(Algorithm algorithm, In<double> q, In<double>
     std::copy_n(full, nv, unit_.data());
     mimics_.apply(full);
     mimics_.take_own(full, a);
-    if (algorithm ==
-        Algorithm::fd2) {  // what the mimic joints' forces change, carried outward: phi* H* (difference)
+    // What the mimic joints' forces change, carried outward: phi* H* (difference).
+    if (algorithm == Algorithm::fd2) {
       for (std::size_t i = 0; i < nv; ++i) unit_[i] = full[i] - unit_[i];
       Sweep<double> s;
       s.outward = true;

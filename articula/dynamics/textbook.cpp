@@ -125,7 +125,7 @@ std::vector<double> reduced(const Model& model, const Vector& full) {
 }
 Vector6 base_acceleration(const Model& model) {
   const Vec3<double> g = model.gravity();
-  return eigen(Spatial<double>{{0, 0, 0}, -g});  // V'_0 = (0, -g): MR9 prints +g (MATH.md 12)
+  return eigen(Spatial<double>{{0, 0, 0}, -g});  // V'_0 = (0, -g): MR9 prints +g (docs/math.md 12)
 }
 TextbookMatrix stored(const Matrix& m) {
   TextbookMatrix x{static_cast<int>(m.rows()), static_cast<int>(m.cols()), {}};

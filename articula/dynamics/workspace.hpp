@@ -16,7 +16,7 @@ template <class S>
 using In = std::span<const std::type_identity_t<S>>;
 template <class S>
 using Out = std::span<std::type_identity_t<S>>;
-/// External forces, one (moment, force) a body, world axes, at the body's joint origin; empty: none.
+/// External forces, one (moment, force) per body, world axes, at the body's joint origin; empty: none.
 template <class S>
 using Wrenches = std::span<const Spatial<std::type_identity_t<S>>>;
 

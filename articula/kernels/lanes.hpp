@@ -7,7 +7,8 @@
 
 namespace articula::ARTICULA_ISA {
 
-/// Lanes: a register of doubles. As many floats: they take half the room and as many instructions.
+/// As many lanes as a register has doubles. Packs of floats have as many: half the memory, and as many
+/// instructions.
 inline constexpr int lanes = native_bytes / 8;
 
 template <class T>

@@ -1,6 +1,7 @@
 // Everything that is compiled once per instruction set: tables of function pointers, and which set is in use.
 //
-// Each *_kernels.cpp of this folder fills one table, in its namespace ARTICULA_ISA; set_kernels.cpp gathers them.
+// Each *_kernels.cpp of this folder fills one table, in its namespace ARTICULA_ISA; set_kernels.cpp gathers
+// them.
 #pragma once
 
 #include <cstddef>
@@ -55,7 +56,7 @@ struct OperatorKernels {
   /// Poses, inertias in x; with v also angular velocities, and the bias terms a and b.
   void (*place)(const Tree<double>&, const double* q, const double* v, const KernelMemory<double>&, double* a,
                 double* b);
-  /// K, D and P (21 a slot; null: not kept) from x. Returns the smallest pivot of D.
+  /// K, D and P (21 per slot; null: not kept) from x. Returns the smallest pivot of D.
   double (*articulate)(const Tree<double>&, const KernelMemory<double>&, double* P);
   void (*gains)(const Tree<double>&, const KernelMemory<double>&, const double* P, double* G);
   void (*composites)(const Tree<double>&, const KernelMemory<double>&, double* R);
@@ -153,18 +154,19 @@ struct DiagonalKernels {
                    const M&, double* xi_dot);
 };
 
-// --- Many states: the texts of one state with a SIMD register as the number, one state per lane. Arrays are those of
-// one state with every number widened to `lanes` neighbouring ones.
+// --- Many states: the texts of one state with a SIMD register as the number, one state per lane. Arrays are
+// those of one state with every number widened to `lanes` neighbouring ones.
 /// The most lanes of any instruction set: arrays are made for so many.
 inline constexpr int most_lanes = 8;
 
-/// Where results will be written, for three arrays: `lines` lines of each, `step` bytes apart, to be fetched
-/// while others are made. near: bytes to what the same array gets soon.
+/// Where results will be written, so that the cache lines can be fetched before: `lines` lines in each of
+/// three arrays, `step` bytes apart, from at[i] on. near: how many bytes ahead of the number just written a
+/// line is brought from the second cache to the first.
 struct Ahead {
   std::uintptr_t at[3] = {};
   std::uintptr_t step = 0, near = 0;
   long lines = 0;
-  bool few = false;  // enough to fetch one at a time
+  bool few = false;  // there are few lines: one at a time is enough
 };
 
 template <class T>
@@ -174,7 +176,7 @@ struct BatchTable {
   /// Lanes beyond get the last state.
   void (*gather)(const T* states, long n, long stride, int used, T* lanes);
   void (*scatter)(const T* lanes, long n, long stride, int used, T* states);
-  /// The same with numbers of one kind together, `stride` from one kind to the next.
+  /// gather and scatter for Layout::columns: number i of all states together, `stride` numbers before i + 1.
   void (*gather_columns)(const T* states, long n, long stride, int used, T* lanes);
   void (*scatter_columns)(const T* lanes, long n, long stride, int used, T* states);
   using M = KernelMemory<T>;
@@ -260,13 +262,13 @@ struct TaskTable {
   void (*terms)(const Model&, const T* v, const M&, T* omega, T* gravity, T* velocity, T* bias, T* coriolis);
   void (*forces)(const Model&, const M&, const T* F, T* tau);  // J* F
   void (*rates)(const Model&, const M&, const T* F, T* v);     // M^-1 J* F
-  /// n x n; pivots: the smallest of each lane, not positive: the inverse is nothing.
+  /// n x n; pivots: the smallest of each lane. Where it is not positive the inverse has no meaning.
   void (*invert)(int n, const T* A, T* scratch, T* inverse, T* pivots);
   void (*times)(int n, const T* A, const T* x, T* y);
 };
 
-// --- Steps of integrators, for states in lanes moved by accelerations that a borrowed function gives; and linear solves in
-// lanes, for mechanisms with mimic joints.
+// --- Steps of integrators, for states in lanes moved by accelerations that a borrowed function gives; and
+// linear solves in lanes, for mechanisms with mimic joints.
 /// a of states in lanes; `self` is whose it is.
 template <class T>
 struct LaneAcceleration {
@@ -324,7 +326,8 @@ struct KernelSet {
   }
 };
 
-/// The set in use: the best of this machine, or what ARTICULA_ISA in the environment or use_instruction_set asks for.
+/// The set in use: the best of this machine, or what ARTICULA_ISA in the environment or use_instruction_set
+/// asks for.
 const KernelSet& kernel_set();
 
 template <class T>

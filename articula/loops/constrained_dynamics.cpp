@@ -14,8 +14,7 @@
 
 namespace articula {
 
-// --- set-up
-// ----------------------------------------------------------------------------------------------------------
+// --- set-up ------------------------------------------------------------------------------------------
 ConstrainedDynamics::ConstrainedDynamics(const Model& model, std::vector<Constraint> constraints,
                                          const ConstrainedOptions& options)
     : Workspace<double>(model,
@@ -309,8 +308,7 @@ int ConstrainedDynamics::active_rows() const {
   return rows;
 }
 
-// --- forward dynamics
-// --------------------------------------------------------------------------------------------------
+// --- forward dynamics --------------------------------------------------------------------------------
 void ConstrainedDynamics::take_own(const double* full, Out<double> own) const {
   if (!result_) {
     if (full != own.data()) std::copy_n(full, own.size(), own.data());
@@ -438,8 +436,7 @@ double ConstrainedDynamics::residual(In<double> q, In<double> v, In<double> a) {
   return largest;
 }
 
-// --- velocity and position
-// ---------------------------------------------------------------------------------------------
+// --- velocity and position ---------------------------------------------------------------------------
 void ConstrainedDynamics::factor_at(const char* function, const double* q) {
   if (!(articula::kernels<double>().factor(tree(), q, m_) > 0)) throw_singular(model_, function, m_.inv_D);
 }
@@ -581,8 +578,7 @@ Projection ConstrainedDynamics::project(Out<double> q, Out<double> v) {
   return p;
 }
 
-// --- for others
-// ----------------------------------------------------------------------------------------------------------
+// --- for others --------------------------------------------------------------------------------------
 void ConstrainedDynamics::jacobian(In<double> q, Out<double> J) {
   const std::size_t nv = model_.nv(), full_nv = tree().nv;
   check("constraint jacobian", "q", q.size(), model_.nq());

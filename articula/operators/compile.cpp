@@ -2,11 +2,9 @@
 //
 // 1. inv() is carried out by the algebra's rules, which leaves products of operators that can be applied.
 // 2. The expression, applied to a vector, becomes a graph of vectors: operator times vector, or a sum of
-// vectors.
-//    Equal vectors are one node.
+//    vectors. Equal vectors are one node.
 // 3. Each phi or psi in the graph becomes one sweep, with the operators around it folded in
-// (sweeps_text.hpp); what is
-//    left over is a local step.
+//    (sweeps_text.hpp); what is left over is a local step.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -17,8 +15,7 @@ namespace articula::operators {
 
 namespace {
 
-// --- 1. inverses
-// ----------------------------------------------------------------------------------------------------
+// --- 1. inverses -------------------------------------------------------------------------------------
 /// A factor of a product: a symbol, a sum or an inverse, or its adjoint.
 struct Factor {
   NodePtr node;
@@ -224,8 +221,7 @@ class Inverter {
   bool mimics_, has_rotors_ = false;
 };
 
-// --- 2. the graph
-// ---------------------------------------------------------------------------------------------------
+// --- 2. the graph ------------------------------------------------------------------------------------
 struct Vector {
   enum class Kind : unsigned char { argument, input, known, times, sum } kind;
   Space space;
@@ -404,8 +400,7 @@ struct Compiler {
     return v;
   }
 
-  // --- 3. sweeps
-  // ----------------------------------------------------------------------------------------------------
+  // --- 3. sweeps -------------------------------------------------------------------------------------
   bool is(int v, Symbol symbol, bool starred) const {
     return graph[v].kind == Vector::Kind::times && graph[v].symbol == symbol && graph[v].starred == starred;
   }

@@ -79,8 +79,7 @@ void TaskSpace::make_memory() {
                 row_in_world_.begin() + 6 * (task.first_row + r));
 }
 
-// --- state
-// ------------------------------------------------------------------------------------------------------
+// --- state -------------------------------------------------------------------------------------------
 void TaskSpace::update(In<double> q) { state("TaskSpace: update", q, nullptr); }
 void TaskSpace::update(In<double> q, In<double> v) {
   check("TaskSpace: update", "v", v.size(), model_.nv());
@@ -222,8 +221,7 @@ void TaskSpace::rows_of_acceleration(int task, const Spatial<double>& a, Out<dou
     y[r] = dot(gather<1, Spatial<double>>(row_in_world_.data() + 6 * (placed.first_row + r)), x);
 }
 
-// --- between rows, frames and joints
-// ------------------------------------------------------------------------------
+// --- between rows, frames and joints -----------------------------------------------------------------
 void TaskSpace::to_rows(const double* frames, double* rows) const {
   for (const Placed& task : tasks_) {
     if (task.whole) {
@@ -270,8 +268,7 @@ void TaskSpace::rates_of_frames(const double* F, double* v) {
   kernel_set().in<double>().sweeps->sweep(tree(), m_, out);
 }
 
-// --- checks
-// -------------------------------------------------------------------------------------------------------
+// --- checks ------------------------------------------------------------------------------------------
 int TaskSpace::check_index(int task) const {
   if (task < 0 || task >= task_count())
     throw ArgumentError(fmt::format("TaskSpace: task {} of {}", task, task_count()));
@@ -288,8 +285,7 @@ void TaskSpace::check_sizes(const char* function, std::size_t x, std::size_t x_s
   check(function, "the result", y, y_size);
 }
 
-// --- matrices and vectors
-// ---------------------------------------------------------------------------------------------
+// --- matrices and vectors ----------------------------------------------------------------------------
 RankSolve& TaskSpace::solved() {
   if (!solved_) solve_.solve(Omega_.data(), options_);
   solved_ = true;
@@ -430,8 +426,7 @@ void TaskSpace::null_space(Out<double> N) {
   }
 }
 
-// --- the whole model
-// ----------------------------------------------------------------------------------------------
+// --- the whole model ---------------------------------------------------------------------------------
 void TaskSpace::gravity_forces(Out<double> tau) {
   check_sizes("gravity_forces", 0, 0, tau.size(), model_.nv());
   if (dense_) return dense_->gravity_forces(tau);
@@ -465,8 +460,7 @@ void TaskSpace::times_mass(In<double> a, Out<double> tau) {
   for (std::size_t i = 0; i < tau.size(); ++i) tau[i] += tree().armature[i] * a[i];
 }
 
-// --- frames
-// -------------------------------------------------------------------------------------------------------
+// --- frames ------------------------------------------------------------------------------------------
 FramePose<double> TaskSpace::pose(int task) const {
   require_update("pose");
   const Placed& placed = tasks_[check_index(task)];
