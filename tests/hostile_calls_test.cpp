@@ -135,7 +135,7 @@ TEST(HostileCalls, NotFinite) {
         try {
           forward_dynamics(forward, c.state.q, v, c.state.tau, a);
           EXPECT_FALSE(all_finite(a));
-        } catch (const SingularError&) {
+        } catch (const ArgumentError&) {
         }
       }
       for (double& x : q) x = bad;
@@ -144,7 +144,7 @@ TEST(HostileCalls, NotFinite) {
         factor.inverse(matrix);
         // Only joints that slide can leave M out of it.
         EXPECT_TRUE(all_finite(mass_matrix(c.model, q)) || !all_finite(matrix));
-      } catch (const SingularError&) {
+      } catch (const ArgumentError&) {  // not SingularError: the mechanism is sound, the numbers are not
       }
       // A workspace is as good as new afterwards.
       const auto expected = forward_dynamics(c.model, c.state.q, c.state.v, c.state.tau);

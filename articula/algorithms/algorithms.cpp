@@ -7,8 +7,7 @@ namespace {
 
 constexpr Argument q = Argument::q, v = Argument::v, a = Argument::a, tau = Argument::tau, dq = Argument::dq,
                    dv = Argument::dv, da = Argument::da, dtau = Argument::dtau, weights = Argument::weights;
-constexpr Extent three = Extent::three, six = Extent::six, nv = Extent::nv,
-                 task = Extent::task;
+constexpr Extent three = Extent::three, six = Extent::six, nv = Extent::nv, task = Extent::task;
 
 /// One state after the other for many too.
 struct OneByOne {};

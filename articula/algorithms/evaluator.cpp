@@ -97,7 +97,7 @@ struct Evaluator<S>::Work {
       part.out = std::span(out).first(algorithm.parts.size());
       try {
         algorithm.one<S>()(workers[worker], part);
-      } catch (const SingularError&) {
+      } catch (const Error&) {  // singular, or not finite: sizes are checked
         for (const std::span<S> x : part.out)
           std::fill(x.begin(), x.end(), std::numeric_limits<S>::quiet_NaN());
         failed[worker] = std::min(failed[worker], state);

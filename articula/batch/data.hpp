@@ -535,7 +535,7 @@ struct Batch<S>::Data {
           f(index, in, out);
         else
           f(one(index), in, out);
-      } catch (const SingularError&) {
+      } catch (const Error&) {  // singular, or not finite: sizes are checked
         singular = true;
         w.failed = std::min(w.failed, state);
       }

@@ -34,7 +34,7 @@ void ForwardDynamics<S>::compute(In<S> q, In<S> v, In<S> tau, Out<S> a, Wrenches
       kernels<S>().forward_dynamics(this->tree(), q.data(), v.data(), tau.data(), forces, this->m_, a.data());
   if (smallest > 0) return;
   MassFactor<S>(this->model_).factor(q);  // names the joint
-  throw SingularError("forward_dynamics: the arguments are not finite numbers");
+  throw ArgumentError("forward_dynamics: the arguments are not finite numbers");
 }
 
 std::vector<double> forward_dynamics(const Model& model, In<double> q, In<double> v, In<double> tau) {

@@ -46,9 +46,9 @@ void MassFactor<S>::factor_dense(std::span<const S> q) {
     for (int i = j; i < n; ++i) {
       S sum = L[i * n + j];
       for (int c = 0; c < j; ++c) sum -= L[i * n + c] * L[j * n + c];
+      if (std::isnan(sum)) throw ArgumentError("mass factor: q has numbers that are not finite");
       if (i == j && !(sum > 0))
-        throw SingularError(
-            fmt::format("mass factor: the mass matrix is singular at velocity {}, or q is not finite", j));
+        throw SingularError(fmt::format("mass factor: the mass matrix is singular at velocity {}", j));
       L[i * n + j] = i == j ? std::sqrt(sum) : sum / L[j * n + j];
     }
   }
@@ -76,14 +76,16 @@ void throw_singular(const Model& model, const char* function, const S* inv_D) {
     for (int i = 0; i < freedoms; ++i) {
       const S inv_d = inv_D[6 * (tree.index[k].v + i) + i];
       if (inv_d > 0 && std::isfinite(inv_d)) continue;
+      if (std::isnan(inv_d) || inv_d == 0)
+        throw ArgumentError(fmt::format("{}: q has numbers that are not finite", function));
       throw SingularError(fmt::format(
           "{}: D of joint '{}' is {} at freedom {}: nothing outboard of it (body '{}') has inertia about "
-          "its axis in this configuration, or q is not finite; give the body mass or the joint armature",
+          "its axis in this configuration; give the body mass or the joint armature",
           function, model.joints()[model.bodies()[k - 1].joint].name, S(1) / inv_d, i,
           model.bodies()[k - 1].name));
     }
   }
-  throw SingularError(fmt::format("{}: the arguments are not finite numbers", function));
+  throw ArgumentError(fmt::format("{}: the arguments are not finite numbers", function));
 }
 
 template <class S>

@@ -367,7 +367,7 @@ TEST(ConstrainedDynamics, BadConstraintsAreNamed) {
   EXPECT_THROW(work.constraint("y"), ArgumentError);
   EXPECT_THROW(work.set_active(7, true), ArgumentError);
   q.assign(model.nq(), std::nan(""));
-  EXPECT_THROW(work.acceleration(q, v, v, a), SingularError);
+  EXPECT_THROW(work.acceleration(q, v, v, a), ArgumentError);
 }
 
 }  // namespace

@@ -246,7 +246,7 @@ void Simulator::acceleration_at(double t, In<double> at, In<double> rate, Out<do
   forces_at(t, at, rate, forces_);
   try {
     forward_dynamics(forward_, at, rate, forces_, a, wrenches_at(t, at, rate));
-  } catch (const SingularError&) {
+  } catch (const Error&) {
     // A motion that runs away within a step makes the mass matrix infinite: no joint is to blame.
     if (!all_finite(at)) throw no_longer_finite(std::isfinite(t) ? t : time);
     throw;
