@@ -1,11 +1,11 @@
 #include "articula/loops/linearized_constrained.hpp"
 
-#include <Eigen/Core>
 #include <algorithm>
 #include <utility>
 
 #include "articula/kernels/tables.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/spatial/dense.hpp"
 
 namespace articula {
 
@@ -116,12 +116,11 @@ void LinearizedConstrained::compute(In<double> q, In<double> v, In<double> tau, 
   const SweepKernels<double>& sweeps = *kernel_set().in<double>().sweeps;
   sweeps.solve_columns(tree, w.m_, R1_.data(), static_cast<int>(columns), X_.data());
   sweeps.solve_columns(tree, w.m_, J_star_.data(), static_cast<int>(rows), Y_.data());
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Eigen::Index n_rows = static_cast<Eigen::Index>(rows), n_columns = static_cast<Eigen::Index>(columns),
-                     n_v = static_cast<Eigen::Index>(nv);
-  Eigen::Map<RowMajor> X(X_.data(), n_v, n_columns), Y(Y_.data(), n_v, n_rows),
-      R2(R2_.data(), n_rows, n_columns), J(w.full_J_, n_rows, n_v);
-  R2 = (J * X - R2).eval();
+  const int n_rows = static_cast<int>(rows), n_columns = static_cast<int>(columns),
+            n_v = static_cast<int>(nv);
+  dense::Part X(X_, n_v, n_columns), R2(R2_, n_rows, n_columns);
+  const dense::View Y = dense::view(Y_, n_v, n_rows), J = dense::view({w.full_J_, rows * nv}, n_rows, n_v);
+  (R2 *= -1).add_product(J, X);
   for (std::size_t c = 0; c < columns; ++c) {
     for (std::size_t r = 0; r < rows; ++r) x_[r] = R2_[r * columns + c];
     if (w.deficient_)
@@ -130,7 +129,7 @@ void LinearizedConstrained::compute(In<double> q, In<double> v, In<double> tau, 
       k.solve(loop, x_.data());
     for (std::size_t r = 0; r < rows; ++r) R2_[r * columns + c] = x_[r];
   }
-  X = (Y * R2 - X).eval();
+  (X *= -1).add_product(Y, R2);
   std::vector<double>* const by[] = {&out.da_dq, &out.da_dv, &out.da_dtau};
   std::vector<double>* const forces[] = {&out.df_dq, &out.df_dv, &out.df_dtau};
   for (int part = 0; part < 3; ++part) {
