@@ -18,14 +18,18 @@ TARGETS = [("CMakeFiles/articula_v", "kernels"), ("CMakeFiles/articula_portable"
 
 
 def read_log(path):
-    """(start, end) in seconds by output, of the last time that each was made."""
-    times = {}
+    """The runs of ninja, one after the other: (start, end) in seconds by output. Each run counts from zero."""
+    runs, last = [{}], 0
     for line in path.read_text().splitlines():
         if line.startswith("#"):
             continue
         start, end, _, output, _ = line.split("\t")
-        times[output] = (int(start) / 1000, int(end) / 1000)
-    return times
+        if int(end) < last:  # commands are entered as they end
+            runs.append({})
+        last = int(end)
+        if not output.startswith("/"):  # what a custom command makes is entered twice
+            runs[-1][output] = (int(start) / 1000, int(end) / 1000)
+    return runs
 
 
 def shares(times, cores):
@@ -61,7 +65,9 @@ def main():
     if not log.exists():
         print(f"build_times: no {log}: build first", file=sys.stderr)
         return 2
-    seconds = shares(read_log(log), options.cores)
+    seconds = {}  # of the last time that each was made
+    for run in read_log(log):
+        seconds.update(shares(run, options.cores))
     totals = {}
     for output, took in seconds.items():
         files, sum_of = totals.get(target_of(output), (0, 0.0))

@@ -29,24 +29,27 @@ Rows copy(const View& a) {
   Part(out.data(), a.rows, a.columns, a.columns) = a;
   return out;
 }
-Matrix stored(const Rows& a) {
-  return view({a.data(), static_cast<std::size_t>(a.size())}, static_cast<int>(a.rows()),
-              static_cast<int>(a.cols()));
-}
 /// f(entry of to, entry of from)
 template <class F>
 void for_each(Part to, const View& from, F&& f) {
   for (int i = 0; i < from.rows; ++i)
     for (int j = 0; j < from.columns; ++j) f(to(i, j), from(i, j));
 }
-/// Rows one after the other are what products read: a transpose is copied first.
-template <class F>
-void in_rows(const View& a, F&& f) {
-  if (a.across == 1)
-    f(Read(a.data, a.rows, a.columns, Eigen::OuterStride<>(a.down)));
-  else
-    in_rows(Matrix(a), f);
+/// x = T^-1 x by substitution, T triangular.
+enum class Triangle { lower, unit_lower, upper };
+void substitute(Triangle triangle, const View& T, Part x, int columns) {
+  const int n = T.rows;
+  const bool upper = triangle == Triangle::upper;
+  for (int step = 0; step < n; ++step) {
+    const int i = upper ? n - 1 - step : step;
+    double* const row = &x(i, 0);
+    for (int k = upper ? i + 1 : 0; k < (upper ? n : i); ++k)
+      for (int c = 0; c < columns; ++c) row[c] -= T(i, k) * x(k, c);
+    if (triangle != Triangle::unit_lower)
+      for (int c = 0; c < columns; ++c) row[c] /= T(i, i);
+  }
 }
+/// Rows one after the other are what products read: a transpose is copied first.
 void add_product(const View& a, const View& b, double scale, Part to) {
   if (a.columns == 0) return;
   if (a.across != 1) return add_product(Matrix(a), b, scale, to);
@@ -151,17 +154,13 @@ Cholesky::Cholesky(const View& a) : L_(a) {
 }
 Matrix Cholesky::solve(const View& b) const {
   Matrix x(b);
-  Write X = write(Part(x));
-  in_rows(L_, [&](const Read& L) {
-    L.triangularView<Eigen::Lower>().solveInPlace(X);
-    L.transpose().triangularView<Eigen::Upper>().solveInPlace(X);
-  });
+  substitute(Triangle::lower, L_, Part(x), b.columns);
+  substitute(Triangle::upper, star(L_), Part(x), b.columns);
   return x;
 }
 Matrix inverse_of_lower(const View& L) {
   Matrix x = Matrix::identity(L.rows);
-  Write X = write(Part(x));
-  in_rows(L, [&](const Read& l) { l.triangularView<Eigen::Lower>().solveInPlace(X); });
+  substitute(Triangle::lower, L, Part(x), L.rows);
   return x;
 }
 
@@ -174,19 +173,24 @@ LU::LU(const View& a) : numbers_(a), order_(a.rows) {
 Matrix LU::solve(const View& b) const {
   Matrix x(b.rows, b.columns);
   for (int i = 0; i < b.rows; ++i) x.block(order_[i], 0, 1, b.columns) = b.block(i, 0, 1, b.columns);
-  Write X = write(Part(x));
-  in_rows(numbers_, [&](const Read& A) {
-    A.triangularView<Eigen::UnitLower>().solveInPlace(X);
-    A.triangularView<Eigen::Upper>().solveInPlace(X);
-  });
+  substitute(Triangle::unit_lower, numbers_, Part(x), b.columns);
+  substitute(Triangle::upper, numbers_, Part(x), b.columns);
   return x;
 }
 Matrix LU::inverse() const { return solve(Matrix::identity(numbers_.rows())); }
 
-PivotedQR::PivotedQR(const View& a) {
+PivotedQR::PivotedQR(const View& a) : Q(Matrix::identity(a.rows)) {
+  const int n = a.rows, reflections = std::min(a.rows, a.columns);
   const Eigen::ColPivHouseholderQR<Rows> qr(copy(a));
-  Q = stored(qr.householderQ());
-  for (int i = 0; i < std::min(a.rows, a.columns); ++i) pivots.push_back(std::abs(qr.matrixQR()(i, i)));
+  for (int i = 0; i < reflections; ++i) pivots.push_back(std::abs(qr.matrixQR()(i, i)));
+  // Q = H_0 H_1 .., H_i = Id - tau u u*, u from row i on, 1 at first.
+  for (int i = reflections - 1; i >= 0; --i) {
+    Matrix u(n - i, 1);
+    for (int r = i; r < n; ++r) u[r - i] = r == i ? 1 : qr.matrixQR()(r, i);
+    const dense::Part rest = Q.block(i, i, n - i, n - i);
+    Matrix uQ = star(u) * rest;
+    Part(rest).subtract_product(u, uQ *= qr.hCoeffs()[i]);
+  }
 }
 int PivotedQR::rank(double above) const {
   return static_cast<int>(
@@ -203,12 +207,35 @@ Matrix kernel(const View& a, double tolerance) {
   return rows.Q.block(0, rank, a.columns, a.columns - rank);
 }
 Matrix least_norm_solution(const View& a, const View& b) {
-  return stored(Eigen::CompleteOrthogonalDecomposition<Rows>(copy(a)).solve(copy(b)));
+  // With bases Q of the range and R of the rows, x = R y and (Q* A R) y = Q* b, which is not singular.
+  const PivotedQR range(a), rows(star(a));
+  const int rank = range.rank();
+  const View Q = range.Q.block(0, 0, a.rows, rank), R = rows.Q.block(0, 0, a.columns, rank);
+  return R * LU(star(Q) * (a * R)).solve(star(Q) * b);
 }
 
+/// Those on the diagonal of the real Schur form, and pairs in its 2 x 2 blocks. Eigen::EigenSolver does the same and takes
+/// four times as long to compile, for the eigenvectors that it could find as well.
 std::vector<std::complex<double>> eigenvalues(const View& a) {
-  const Eigen::VectorXcd e = Eigen::EigenSolver<Rows>(copy(a), false).eigenvalues();
-  return {e.begin(), e.end()};
+  std::vector<std::complex<double>> out;
+  const double scale = largest(a);
+  if (!(scale > 0)) return std::vector<std::complex<double>>(a.rows, scale);
+  Eigen::RealSchur<Rows> schur(a.rows);
+  schur.computeFromHessenberg(Rows(Eigen::HessenbergDecomposition<Rows>(copy(a) / scale).matrixH()), Rows(),
+                              false);
+  const Rows& T = schur.matrixT();
+  for (int i = 0; i < a.rows; ++i) {
+    if (i + 1 == a.rows || T(i + 1, i) == 0) {
+      out.push_back(T(i, i) * scale);
+      continue;
+    }
+    const double p = 0.5 * (T(i, i) - T(i + 1, i + 1)), middle = T(i + 1, i + 1) + p;
+    const double imaginary = std::sqrt(std::abs(p * p + T(i + 1, i) * T(i, i + 1)));
+    out.emplace_back(middle * scale, imaginary * scale);
+    out.emplace_back(middle * scale, -imaginary * scale);
+    ++i;
+  }
+  return out;
 }
 
 SymmetricEigen::SymmetricEigen(const View& a) : values(a.rows), vectors(a.rows, a.rows) {
