@@ -29,7 +29,7 @@ struct States {
   }
 };
 
-/// The same number of all states together.
+/// As Layout::columns has it: number i of all states together.
 std::vector<double> in_columns(const std::vector<double>& rows, std::size_t count) {
   std::vector<double> out(rows.size());
   const std::size_t n = rows.size() / count;
@@ -64,7 +64,7 @@ struct Results {
   Array x, A, B, C;
   explicit Results(std::size_t count, std::size_t nv)
       : x(count * nv), A(count * nv * nv), B(A.size()), C(A.size()) {}
-  /// Those that an algorithm fills with matrices.
+  /// The arrays that an algorithm fills with matrices.
   std::vector<Array*> matrices(const std::string& algorithm) {
     if (algorithm.starts_with("linearized")) return {&A, &B, &C};
     if (algorithm.ends_with("mass_matrix")) return {&A};
@@ -73,7 +73,8 @@ struct Results {
 };
 
 /// A peer's loop over as many states that keeps what every call leaves, as a batch does: after each call as
-/// many numbers are copied, from the cache, to their place. Nanoseconds a state, of the fastest way; 0: none.
+/// many numbers are copied, from the cache, to their place. Nanoseconds per state, of the fastest way; 0:
+/// none.
 double keeping_loop(const std::vector<Entry>& entries, const std::string& algorithm, Results& r,
                     std::size_t count, const Effort& effort) {
   const auto matrices = r.matrices(algorithm);

@@ -1,5 +1,5 @@
 // Closed chains: how the cost of arms that hold an object grows with their joints (linear) and their number
-// (the solve with Omega: cubic, from 6 rows an arm). A robot on four feet is among the cases of one state.
+// (the solve with Omega: cubic, from 6 rows per arm). A robot on four feet is among the cases of one state.
 #include "articula/dynamics/forward_dynamics.hpp"
 #include "articula/loops/assembly.hpp"
 #include "articula/loops/constrained_dynamics.hpp"

@@ -19,9 +19,8 @@ constexpr int state_count = 16;  // a power of two: calls go round them
 ///   solve_mass_matrix                                       nv: M^-1 tau
 ///   mass_matrix inverse_mass_matrix                         nv x nv
 ///   coriolis_matrix                                         nv: C v, for C is not unique
-///   poses (q), velocities (q, v), kinematics (q, v, a)      of every body; the frame's rotation and
-///   position, its
-///                                                           velocity, its acceleration
+///   poses (q), velocities (q, v), kinematics (q, v, a)      of every body; the frame's pose, with v also its
+///                                                           velocity, with a also its acceleration
 ///   jacobian                                                6 x nv of the frame, rotation first, world axes
 ///   energies                                                kinetic, potential (zero at the world's origin)
 ///   linearized_inverse, linearized_forward                  by q, by v, by a or tau: nv x nv each
@@ -38,8 +37,8 @@ struct Entry {
 template <class Call, class Result>
 Entry entry(std::string algorithm, Call call, Result result) {
   return {std::move(algorithm),
-          [call, at = 0](
-              long calls) mutable {  // goes on where it stopped: the same state twice might be remembered
+          // Goes on where it stopped: a library might remember the state of the last call.
+          [call, at = 0](long calls) mutable {
             for (long i = 0; i < calls; ++i) call(at++ & (state_count - 1));
           },
           [call, result](int state) {

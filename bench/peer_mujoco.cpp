@@ -101,7 +101,7 @@ struct World {
     mj_crb(m.get(), d.get());
     mj_factorM(m.get(), d.get());
   }
-  /// Of the frame's origin.
+  /// The frame's origin in the world.
   void point(double* p) const {
     mju_rotVecMat(p, model.frame.p, d->xmat + 9 * body);
     mju_addTo3(p, d->xpos + 3 * body);

@@ -1,23 +1,17 @@
-// articula bench: time a state of each algorithm, for one state or many at once.
+// articula bench: time per state of each algorithm, for one state or many at once.
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <random>
 #include <sstream>
 #include <thread>
 
-#include "articula/batch/diagonalized.hpp"
-#include "articula/batch/operational_space.hpp"
-#include "articula/diagonal/diagonalized_dynamics.hpp"
+#include "articula/algorithms/algorithms.hpp"
 #include "articula/diagonal/operation_counts.hpp"
-#include "articula/dynamics/coriolis.hpp"
-#include "articula/dynamics/mass_matrix.hpp"
 #include "articula/kernels/instruction_set.hpp"
 #include "articula/model/configuration.hpp"
-#include "articula/task_space/task_space.hpp"
 #include "bench/measure.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
@@ -35,153 +29,66 @@ struct BenchOptions {
 };
 
 constexpr int largest_matrix = 2000;  // velocities: larger matrices are left out
-constexpr int largest_count = 200;    // counting numbers are slow
+constexpr std::size_t most_numbers = static_cast<std::size_t>(largest_matrix) * largest_matrix;
+constexpr int largest_count = 200;  // counting numbers are slow
 
-struct Algorithm {
-  std::string name, counted;             // counted: names in operation_counts.hpp, joined by +, or empty
-  std::function<void(std::size_t)> one;  // one state, by its index
-  std::function<void()> many;            // all of them
-};
-
-/// States near the neutral one, and room for results.
-struct States {
-  std::size_t count, nq, nv;
-  std::vector<double> q, v, a, tau, x, A, B, C;
-  States(const Model& model, std::size_t count) : count(count), nq(model.nq()), nv(model.nv()) {
+/// Random states near the neutral one, all vectors that algorithms use, and room for results.
+class States {
+ public:
+  States(const Model& model, std::size_t count) : count_(count) {
     std::mt19937 random(1);
     std::uniform_real_distribution<double> draw(-1, 1);
     const std::vector<double> start = neutral(model);
-    std::vector<double> at(nq), step(nv);
+    std::vector<double> at(model.nq()), step(model.nv());
     for (std::size_t i = 0; i < count; ++i) {
       for (double& s : step) s = draw(random);
       integrate(model, start, step, at);
-      q.insert(q.end(), at.begin(), at.end());
+      vectors_[0].insert(vectors_[0].end(), at.begin(), at.end());
     }
-    for (auto* y : {&v, &a, &tau}) {
-      y->resize(count * nv);
-      for (double& s : *y) s = draw(random);
+    for (int k = 1; k < argument_count; ++k) {
+      vectors_[k].resize(count * model.nv());
+      for (double& s : vectors_[k]) s = draw(random);
     }
-    x.resize(count * nv);
-    if (nv <= largest_matrix)
-      for (auto* m : {&A, &B, &C}) m->resize(count * nv * nv);
   }
-  std::span<const double> row(const std::vector<double>& all, std::size_t i, std::size_t n) const {
-    return std::span(all).subspan(i % count * n, n);
+  /// The call of an algorithm at `states` states from the i-th on.
+  Call<double> call(const Model& model, const Algorithm& algorithm, std::size_t i, std::size_t states) {
+    Call<double> c;
+    for (const Argument argument : algorithm.uses) {
+      const std::size_t n = size_of(model, argument), k = static_cast<std::size_t>(argument);
+      c.in[k] = std::span(vectors_[k]).subspan(i % (count_ - states + 1) * n, states * n);
+    }
+    frame_ = static_cast<int>(model.frames().size()) - 1;
+    if (algorithm.frames != FramesNeeded::none) c.frames = std::span(&frame_, 1);
+    results_.resize(algorithm.parts.size());
+    out_.clear();
+    for (std::size_t r = 0; r < results_.size(); ++r) {
+      results_[r].resize(states * size_of(model, algorithm.parts[r], 1));
+      out_.emplace_back(results_[r]);
+    }
+    c.out = out_;
+    return c;
   }
-  std::span<const double> Q(std::size_t i) const { return row(q, i, nq); }
-  std::span<const double> V(std::size_t i) const { return row(v, i, nv); }
-  std::span<const double> Acc(std::size_t i) const { return row(a, i, nv); }
-  std::span<const double> Tau(std::size_t i) const { return row(tau, i, nv); }
-  std::span<double> first(std::vector<double>& all, std::size_t n) const { return std::span(all).first(n); }
+
+ private:
+  std::size_t count_;
+  std::array<std::vector<double>, argument_count> vectors_;
+  std::vector<std::vector<double>> results_;
+  std::vector<std::span<double>> out_;
+  int frame_ = 0;
 };
 
-std::vector<Algorithm> algorithms(const Model& model, States& s, Batch<>* batch) {
-  const std::size_t nv = s.nv, square = nv * nv;
-  std::vector<Algorithm> all;
-  const auto add = [&](const char* name, const char* counted, std::function<void(std::size_t)> one,
-                       std::function<void()> many = {}) {
-    all.push_back({name, counted, std::move(one), batch ? std::move(many) : nullptr});
-  };
-  const auto id = std::make_shared<InverseDynamics<>>(model);
-  const auto fd = std::make_shared<ForwardDynamics<>>(model);
-  const auto kinematics = std::make_shared<Kinematics<>>(model);
-  const bool matrices = nv <= largest_matrix;  // linearizations have room for them
-  const auto li = matrices ? std::make_shared<LinearizedInverse<>>(model) : nullptr;
-  const auto lf = matrices ? std::make_shared<LinearizedForward<>>(model) : nullptr;
-  add(
-      "inverse_dynamics", "inverse_dynamics",
-      [&s, id, nv](std::size_t i) { inverse_dynamics(*id, s.Q(i), s.V(i), s.Acc(i), s.first(s.x, nv)); },
-      [&s, batch] { batch->inverse_dynamics(s.q, s.v, s.a, s.x); });
-  add(
-      "forward_dynamics", "forward_dynamics",
-      [&s, fd, nv](std::size_t i) { forward_dynamics(*fd, s.Q(i), s.V(i), s.Tau(i), s.first(s.x, nv)); },
-      [&s, batch] { batch->forward_dynamics(s.q, s.v, s.tau, s.x); });
-  add(
-      "bias_forces", "", [&s, id, nv](std::size_t i) { bias_forces(*id, s.Q(i), s.V(i), s.first(s.x, nv)); },
-      [&s, batch] { batch->bias_forces(s.q, s.v, s.x); });
-  add(
-      "gravity_forces", "", [&s, id, nv](std::size_t i) { gravity_forces(*id, s.Q(i), s.first(s.x, nv)); },
-      [&s, batch] { batch->gravity_forces(s.q, s.x); });
-  // Of many states only the last frame's acceleration is kept.
-  const int last = static_cast<int>(model.frames().size()) - 1;
-  const auto accelerations = std::make_shared<std::vector<double>>(batch ? 6 * s.count : 0);
-  add(
-      "kinematics", "kinematics",
-      [&s, kinematics](std::size_t i) { kinematics->update(s.Q(i), s.V(i), s.Acc(i)); },
-      [&s, batch, last, accelerations] { batch->frame_acceleration(last, s.q, s.v, s.a, *accelerations); });
-  if (matrices)
-    add(
-        "perturbed_inverse", "linearized_1",
-        [&s, li, nv](std::size_t i) {
-          perturbed_inverse(*li, s.Q(i), s.V(i), s.Acc(i), s.V(i), s.Acc(i), s.Tau(i), s.first(s.x, nv));
-        },
-        [&s, batch] { batch->perturbed_inverse(s.q, s.v, s.a, s.v, s.a, s.tau, s.x); });
-  if (matrices)
-    add(
-        "perturbed_forward", "forward_dynamics+linearized_5",
-        [&s, lf, nv](std::size_t i) {
-          perturbed_forward(*lf, s.Q(i), s.V(i), s.Tau(i), s.V(i), s.Acc(i), s.Tau(i), s.first(s.x, nv));
-        },
-        [&s, batch] { batch->perturbed_forward(s.q, s.v, s.tau, s.v, s.a, s.tau, s.x); });
-  if (!model.frames().empty() && nv > 0) {
-    const auto space = std::make_shared<TaskSpace>(model, pose_task(model, model.frames().back().name));
-    const auto six = std::make_shared<std::vector<double>>(36);
-    const auto spaces = std::make_shared<std::optional<OperationalSpaceBatch<>>>();
-    const auto lambdas = std::make_shared<std::vector<double>>(batch ? 36 * s.count : 0);
-    add(
-        "operational_space", "",
-        [&s, space, six](std::size_t i) {
-          space->update(s.Q(i), s.V(i));
-          space->lambda(*six);
-        },
-        [&s, batch, last, spaces, lambdas] {
-          if (!*spaces) spaces->emplace(*batch, std::span(&last, 1));
-          (*spaces)->terms(s.q, s.v, {.lambda = *lambdas});
-        });
+/// Those of the list that this model has, and whose results are not too large.
+std::vector<const Algorithm*> usable(const Model& model) {
+  std::vector<const Algorithm*> all;
+  for (const Algorithm& algorithm : algorithms()) {
+    std::size_t numbers = 0;
+    for (const Part& part : algorithm.parts) numbers += size_of(model, part, 1);
+    const bool linearization = algorithm.options_one_by_one;  // has room for matrices
+    const bool fits = numbers <= 3 * most_numbers && (!linearization || model.nv() <= largest_matrix);
+    if (fits && (algorithm.mimics || !model.has_mimics()) &&
+        (algorithm.frames == FramesNeeded::none || !model.frames().empty()))
+      all.push_back(&algorithm);
   }
-  if (!model.has_mimics()) {
-    const auto diagonal = std::make_shared<DiagonalizedDynamics>(model);
-    const auto diagonals = std::make_shared<std::optional<DiagonalizedBatch<>>>();
-    add(
-        "diagonalized", "normalized",
-        [&s, diagonal, nv](std::size_t i) { diagonal->nu_dot(s.Q(i), s.V(i), s.Tau(i), s.first(s.x, nv)); },
-        [&s, batch, diagonals] {
-          if (!*diagonals) diagonals->emplace(*batch);
-          (*diagonals)->nu_dot(s.q, s.v, s.tau, s.x);
-        });
-  }
-  if (!matrices) return all;
-  const auto mm = std::make_shared<MassMatrix<>>(model);
-  const auto factor = std::make_shared<MassFactor<>>(model);
-  const auto coriolis = std::make_shared<Coriolis>(model);
-  add(
-      "mass_matrix", "mass_matrix",
-      [&s, mm, square](std::size_t i) { mass_matrix(*mm, s.Q(i), s.first(s.A, square)); },
-      [&s, batch] { batch->mass_matrix(s.q, s.A); });
-  add(
-      "inverse_mass_matrix", "inverse_mass_matrix",
-      [&s, factor, square](std::size_t i) { inverse_mass_matrix(*factor, s.Q(i), s.first(s.A, square)); },
-      [&s, batch] { batch->inverse_mass_matrix(s.q, s.A); });
-  add(
-      "coriolis_matrix", "",
-      [&s, coriolis, square](std::size_t i) {
-        coriolis_matrix(*coriolis, s.Q(i), s.V(i), s.first(s.A, square));
-      },
-      [&s, batch] { batch->coriolis_matrix(s.q, s.v, s.A); });
-  add(
-      "linearized_inverse", "linearized_2",
-      [&s, li, square](std::size_t i) {
-        linearized_inverse(*li, s.Q(i), s.V(i), s.Acc(i), s.first(s.A, square), s.first(s.B, square),
-                           s.first(s.C, square));
-      },
-      [&s, batch] { batch->linearized_inverse(s.q, s.v, s.a, s.A, s.B, s.C); });
-  add(
-      "linearized_forward", "forward_dynamics+linearized_6",
-      [&s, lf, square](std::size_t i) {
-        linearized_forward(*lf, s.Q(i), s.V(i), s.Tau(i), s.first(s.A, square), s.first(s.B, square),
-                           s.first(s.C, square));
-      },
-      [&s, batch] { batch->linearized_forward(s.q, s.v, s.tau, s.A, s.B, s.C); });
   return all;
 }
 
@@ -192,17 +99,17 @@ Json machine() {
           {"compiler", __VERSION__}};
 }
 
-/// Those of the list that are wanted; unknown names are errors.
-std::vector<Algorithm> chosen(std::vector<Algorithm> all, const std::string& only) {
+/// Those that are wanted; unknown names are errors.
+std::vector<const Algorithm*> chosen(std::vector<const Algorithm*> all, const std::string& only) {
   if (only.empty()) return all;
-  std::vector<Algorithm> out;
+  std::vector<const Algorithm*> out;
   std::stringstream names(only);
   for (std::string name; std::getline(names, name, ',');) {
     const auto found =
-        std::find_if(all.begin(), all.end(), [&](const Algorithm& a) { return a.name == name; });
+        std::find_if(all.begin(), all.end(), [&](const Algorithm* a) { return a->name == name; });
     if (found == all.end()) {
       std::string known;
-      for (const Algorithm& a : all) known += (known.empty() ? "" : ", ") + a.name;
+      for (const Algorithm* a : all) known += std::string(known.empty() ? "" : ", ") + a->name;
       throw InputError(
           fmt::format("--only: there is no algorithm '{}' for this model; there are: {}", name, known));
     }
@@ -240,20 +147,23 @@ ExitCode run(const BenchOptions& o) {
   Output out(o.out);
   std::optional<Threads> threads;
   if (o.threads > 1) threads.emplace(o.threads);
-  std::optional<Batch<>> batch;
-  if (o.batch > 1) batch.emplace(model, BatchOptions{.threads = threads ? &*threads : nullptr});
+  Evaluator<> evaluator(model, BatchOptions{.threads = threads ? &*threads : nullptr});
   States states(model, o.batch == 1 ? 16 : o.batch);
-  const std::vector<Algorithm> all = chosen(algorithms(model, states, batch ? &*batch : nullptr), o.only);
+  const std::vector<const Algorithm*> all = chosen(usable(model), o.only);
   Json results = Json::array();
   Progress progress("algorithms", all.size());
-  std::string text = fmt::format("{:<22}{:>12}{:>12}{:>16}{:>12}\n", "algorithm", "ns a state", "ns a body",
-                                 "multiplications", "additions");
+  std::string text = fmt::format("{:<22}{:>13}{:>13}{:>16}{:>12}\n", "algorithm", "ns per state",
+                                 "ns per body", "multiplications", "additions");
   for (std::size_t i = 0; i < all.size(); ++i) {
-    const Algorithm& a = all[i];
-    const bool together = o.batch > 1 && a.many;
-    const double ns = together
-                          ? bench::best_ns([&](long) { a.many(); }, 5e-3, 20) / o.batch
-                          : bench::best_ns([&](long k) { a.one(static_cast<std::size_t>(k)); }, 1e-3, 60);
+    const Algorithm& a = *all[i];
+    const bool together = o.batch > 1;
+    const auto batch = static_cast<std::size_t>(o.batch);
+    OneState<> one(model);
+    std::vector<Call<double>> calls;
+    for (std::size_t k = 0; k < (together ? 1 : 16); ++k) calls.push_back(states.call(model, a, k, batch));
+    const double ns =
+        together ? bench::best_ns([&](long) { evaluator.many(a, batch, calls[0]); }, 5e-3, 20) / o.batch
+                 : bench::best_ns([&](long k) { a.one_in_double(one, calls[k % 16]); }, 1e-3, 60);
     Json row{{"algorithm", a.name},
              {"model", model.name()},
              {"nv", model.nv()},
@@ -263,10 +173,10 @@ ExitCode run(const BenchOptions& o) {
     const std::optional<Operations> operations = operations_of(model, a.counted);
     row["multiplications"] = operations ? Json(operations->multiplications) : Json();
     row["additions"] = operations ? Json(operations->additions) : Json();
-    text += fmt::format("{:<22}{:>12.1f}{:>12.2f}{:>16}{:>12}{}\n", a.name, ns, ns / model.body_count(),
+    text += fmt::format("{:<22}{:>13.1f}{:>13.2f}{:>16}{:>12}{}\n", a.name, ns, ns / model.body_count(),
                         operations ? std::to_string(operations->multiplications) : "-",
                         operations ? std::to_string(operations->additions) : "-",
-                        o.batch > 1 && !together ? "   one state at a time" : "");
+                        together && !a.many_in_double ? "   one state at a time" : "");
     results.push_back(std::move(row));
     progress.at(i);
   }
@@ -296,9 +206,10 @@ Subcommand add_bench(CLI::App& program) {
       ->capture_default_str();
   add_out_option(app, o->out);
   app.footer(
-      "Nanoseconds a state, the best of many; multiplications (divisions included) and additions are exact\n"
-      "counts of one state (articula count; mimic joints as hinges of their own). operational_space: Lambda "
-      "of the\nmodel's last frame.\n\n"
+      "Nanoseconds per state, the best of many; multiplications (divisions included) and additions are "
+      "exact\n"
+      "counts of one state (articula count; mimic joints as hinges of their own). Algorithms of frames: the\n"
+      "model's last.\n\n"
       "Examples:\n  articula bench quadruped --base free\n"
       "  articula bench arm7 --batch 4096 --threads 2 --only forward_dynamics,linearized_forward --json\n");
   return {&app, [o] { return run(*o); }};

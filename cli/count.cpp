@@ -39,8 +39,7 @@ const Setting settings[] = {
     {ChainKind::mixed, ChainAxes::general, Counting::executed, "mixed", "general", "executed"},
 };
 
-// --- tables
-// -------------------------------------------------------------------------------------------------------------
+// --- tables ------------------------------------------------------------------------------------------
 struct Table {
   std::string title;
   std::vector<std::string> head;
@@ -178,8 +177,7 @@ Table model_table(const Model& model) {
   return t;
 }
 
-// --- JSON
-// ---------------------------------------------------------------------------------------------------------------
+// --- JSON --------------------------------------------------------------------------------------------
 Json to_json(const Tally& t) {
   return Json{
       {"multiplications", t.multiplications}, {"additions", t.additions},         {"divisions", t.divisions},
@@ -250,8 +248,7 @@ std::string limits() {
   return text;
 }
 
-// --- the plot
-// -----------------------------------------------------------------------------------------------------------
+// --- the plot ----------------------------------------------------------------------------------------
 /// Total operations against n on logarithmic axes; a model's own counts as dots.
 std::string plot(const Model* model) {
   constexpr double left = 70, top = 20, width = 560, height = 440, n0 = 4, n1 = 200, y0 = 300, y1 = 3e7;
@@ -315,8 +312,7 @@ std::string plot(const Model* model) {
   return s + "</svg>\n";
 }
 
-// --- the command
-// --------------------------------------------------------------------------------------------------------
+// --- the command -------------------------------------------------------------------------------------
 /// N of chain:N without a seed: then formulas say all.
 std::optional<int> plain_chain(const std::string& source) {
   int n = 0;

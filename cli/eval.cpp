@@ -1,24 +1,13 @@
-// articula eval: numbers at given states.
+// articula eval: the list of algorithms (articula/algorithms) at given states.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "articula/diagonal/diagonalized_dynamics.hpp"
-#include "articula/dynamics/coriolis.hpp"
-#include "articula/dynamics/fd1_to_fd4.hpp"
-#include "articula/dynamics/forward_dynamics.hpp"
-#include "articula/dynamics/inverse_dynamics.hpp"
-#include "articula/dynamics/kinematics.hpp"
-#include "articula/dynamics/mass_factor.hpp"
-#include "articula/dynamics/mass_matrix.hpp"
-#include "articula/linearization/linearized_forward.hpp"
-#include "articula/linearization/linearized_inverse.hpp"
-#include "articula/task_space/task_space.hpp"
-#include "cli/eval_many.hpp"
+#include "articula/algorithms/algorithms.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -30,401 +19,28 @@ namespace articula::cli {
 
 namespace {
 
-/// A model at one state after another, with workspaces made when first asked for.
-class Evaluation {
- public:
-  Evaluation(const Model& model, std::vector<int> frames, Method method)
-      : model(model),
-        frames(std::move(frames)),
-        frame(this->frames.empty() ? -1 : this->frames[0]),
-        method(method) {}
-
-  void start(const State& next) {
-    state_ = &next;
-    kinematics_current_ = false;
-  }
-  const std::vector<double>& operator[](Input input) const { return (*state_)[input]; }
-
-  /// At the state's q, and v if it has one.
-  Kinematics<>& kinematics() {
-    auto& work = made(kinematics_);
-    if (!kinematics_current_) {
-      const auto &q = (*this)[Input::q], &v = (*this)[Input::v];
-      v.size() == static_cast<std::size_t>(model.nv()) ? work.update(q, v) : work.update(q);
-      kinematics_current_ = true;
-    }
-    return work;
-  }
-  /// External forces as the algorithms take them; none: empty.
-  Wrenches<double> wrenches() {
-    if (state_->wrenches.empty()) return {};
-    body_wrenches(*state_, kinematics(), wrenches_);
-    return wrenches_;
-  }
-  InverseDynamics<>& inverse() { return made(inverse_); }
-  ForwardDynamics<>& forward() { return made(forward_); }
-  MassMatrix<>& mass_matrix() { return made(mass_matrix_); }
-  MassFactor<>& mass_factor() { return made(mass_factor_); }
-  NamedForwardDynamics& named_forward() { return made(named_forward_); }
-  Coriolis& coriolis() { return made(coriolis_); }
-  LinearizedInverse<>& linearized_inverse() { return made(linearized_inverse_); }
-  LinearizedForward<>& linearized_forward() { return made(linearized_forward_); }
-  DiagonalizedDynamics& diagonalized() { return made(diagonalized_); }
-  /// External forces keep their world components, at their frame's origin, when the bodies move.
-  LinearizationOptions<double> linearization() {
-    LinearizationOptions<double> options{.wrenches = wrenches(), .method = method};
-    if (!options.wrenches.empty()) {
-      body_levers(*state_, kinematics(), levers_);
-      options.levers = levers_;
-    }
-    return options;
-  }
-
-  /// All frames asked for, stacked.
-  TaskSpace& task_space() {
-    if (!task_space_) {
-      std::vector<Task> tasks;
-      for (const int f : frames) tasks.push_back(pose_task(model, model.frames()[f].name));
-      task_space_ = std::make_unique<TaskSpace>(model, tasks);
-    }
-    return *task_space_;
-  }
-
-  const Model& model;
-  const std::vector<int> frames;
-  const int frame;  // the first of them
-  const Method method;
-  std::string note;  // for stderr, beside a result
-
- private:
-  template <class W>
-  W& made(std::unique_ptr<W>& work) {
-    if (!work) work = std::make_unique<W>(model);
-    return *work;
-  }
-  const State* state_ = nullptr;
-  bool kinematics_current_ = false;
-  std::vector<Spatial<double>> wrenches_;
-  std::vector<Mat3<double>> levers_;
-  std::unique_ptr<Kinematics<>> kinematics_;
-  std::unique_ptr<InverseDynamics<>> inverse_;
-  std::unique_ptr<ForwardDynamics<>> forward_;
-  std::unique_ptr<MassMatrix<>> mass_matrix_;
-  std::unique_ptr<MassFactor<>> mass_factor_;
-  std::unique_ptr<NamedForwardDynamics> named_forward_;
-  std::unique_ptr<Coriolis> coriolis_;
-  std::unique_ptr<DiagonalizedDynamics> diagonalized_;
-  std::unique_ptr<LinearizedInverse<>> linearized_inverse_;
-  std::unique_ptr<LinearizedForward<>> linearized_forward_;
-  std::unique_ptr<TaskSpace> task_space_;
-};
-
-// --- numbers as JSON ---------------------------------------------------------------------------------
-Json to_json(const Vec3<double>& a) { return Json{a.x, a.y, a.z}; }
-Json to_json(const Spatial<double>& a) { return Json{a.w.x, a.w.y, a.w.z, a.v.x, a.v.y, a.v.z}; }
-Json to_json(const Mat3<double>& m) {
-  return Json{{m.xx, m.xy, m.xz}, {m.yx, m.yy, m.yz}, {m.zx, m.zy, m.zz}};
-}
-/// A vector of nv numbers, or a matrix of rows x nv, that `f` fills.
-template <class F>
-Json vector_of(Evaluation& at, F&& f) {
-  std::vector<double> x(at.model.nv());
-  f(x);
-  return x;
-}
-template <class F>
-Json matrix_of(Evaluation& at, int count, F&& f) {
-  std::vector<double> x(static_cast<std::size_t>(count) * at.model.nv());
-  f(x);
-  return count == 0 ? Json::array() : rows(x, count);
-}
-
-/// Three nv x nv matrices that `f` fills, by name.
-template <class F>
-Json matrices_of(Evaluation& at, const char* last, F&& f) {
-  const int nv = at.model.nv();
-  std::vector<double> m[3];
-  for (auto& x : m) x.resize(static_cast<std::size_t>(nv) * nv);
-  f(m[0], m[1], m[2]);
-  const auto shaped = [&](const auto& x) { return nv == 0 ? Json::array() : rows(x, nv); };
-  return Json{{"dq", shaped(m[0])}, {"dv", shaped(m[1])}, {last, shaped(m[2])}};
-}
-
-// --- the quantities: one entry each ------------------------------------------------------------------
-enum Frames { of_model, of_frame, of_frames };  // frames that it needs: none, one, one or more
-struct Quantity {
-  const char* name;
-  std::vector<Input> uses;
-  Frames frame;
-  const char* value;
-  Json (*compute)(Evaluation&);
-};
-constexpr Input q = Input::q, v = Input::v, a = Input::a, tau = Input::tau, dq = Input::dq, dv = Input::dv,
-                da = Input::da, dtau = Input::dtau;
-
-template <NamedForwardDynamics::Algorithm algorithm>
-Json named_forward_dynamics(Evaluation& at) {
-  return vector_of(
-      at, [&](auto& x) { at.named_forward().compute(algorithm, at[q], at[v], at[tau], x, at.wrenches()); });
-}
-
-const std::vector<Quantity>& quantities() {
-  using At = Evaluation;
-  static const std::vector<Quantity> all{
-      {"inverse_dynamics",
-       {q, v, a},
-       of_model,
-       "tau = M a + C v + g, less external forces",
-       [](At& at) -> Json {
-         return vector_of(
-             at, [&](auto& x) { inverse_dynamics(at.inverse(), at[q], at[v], at[a], x, at.wrenches()); });
-       }},
-      {"forward_dynamics",
-       {q, v, tau},
-       of_model,
-       "a that tau and external forces cause",
-       [](At& at) -> Json {
-         return vector_of(
-             at, [&](auto& x) { forward_dynamics(at.forward(), at[q], at[v], at[tau], x, at.wrenches()); });
-       }},
-      {"forward_dynamics_fd1",
-       {q, v, tau},
-       of_model,
-       "the same by JPL88's FD1",
-       named_forward_dynamics<NamedForwardDynamics::Algorithm::fd1>},
-      {"forward_dynamics_fd2",
-       {q, v, tau},
-       of_model,
-       "the same by JPL88's FD2",
-       named_forward_dynamics<NamedForwardDynamics::Algorithm::fd2>},
-      {"forward_dynamics_fd3",
-       {q, v, tau},
-       of_model,
-       "the same by JPL88's FD3",
-       named_forward_dynamics<NamedForwardDynamics::Algorithm::fd3>},
-      {"forward_dynamics_fd4",
-       {q, v, tau},
-       of_model,
-       "the same by JPL88's FD4",
-       named_forward_dynamics<NamedForwardDynamics::Algorithm::fd4>},
-      {"coriolis_matrix",
-       {q, v},
-       of_model,
-       "C, nv x nv: C v + g = bias_forces, dM/dt - 2C skew",
-       [](At& at) -> Json {
-         return matrix_of(at, at.model.nv(),
-                          [&](auto& x) { coriolis_matrix(at.coriolis(), at[q], at[v], x); });
-       }},
-      {"mass_matrix_rate",
-       {q, v},
-       of_model,
-       "dM/dt along v, nv x nv",
-       [](At& at) -> Json {
-         return matrix_of(at, at.model.nv(),
-                          [&](auto& x) { mass_matrix_rate(at.coriolis(), at[q], at[v], x); });
-       }},
-      {"christoffel_symbols",
-       {q},
-       of_model,
-       "Gamma_ijk as one matrix (rows i, columns j) for each k",
-       [](At& at) -> Json {
-         const int nv = at.model.nv();
-         const std::size_t size = static_cast<std::size_t>(nv) * nv;
-         std::vector<double> gamma(size * nv);
-         christoffel_symbols(at.coriolis(), at[q], gamma);
-         Json out = Json::array();
-         for (int k = 0; k < nv; ++k) out.push_back(rows(std::span(gamma).subspan(k * size, size), nv));
-         return out;
-       }},
-      {"mass_matrix",
-       {q},
-       of_model,
-       "M, nv x nv",
-       [](At& at) -> Json {
-         return matrix_of(at, at.model.nv(), [&](auto& x) { mass_matrix(at.mass_matrix(), at[q], x); });
-       }},
-      {"inverse_mass_matrix",
-       {q},
-       of_model,
-       "M^-1, nv x nv",
-       [](At& at) -> Json {
-         return matrix_of(at, at.model.nv(),
-                          [&](auto& x) { inverse_mass_matrix(at.mass_factor(), at[q], x); });
-       }},
-      {"bias_forces",
-       {q, v},
-       of_model,
-       "C v + g",
-       [](At& at) -> Json {
-         return vector_of(at, [&](auto& x) { bias_forces(at.inverse(), at[q], at[v], x); });
-       }},
-      {"gravity_forces",
-       {q},
-       of_model,
-       "g, the forces that hold the model still",
-       [](At& at) -> Json {
-         return vector_of(at, [&](auto& x) { gravity_forces(at.inverse(), at[q], x); });
-       }},
-      {"kinetic_energy",
-       {q, v},
-       of_model,
-       "joules, rotors (armature) included",
-       [](At& at) -> Json { return at.kinematics().totals().kinetic; }},
-      {"potential_energy",
-       {q},
-       of_model,
-       "joules, zero at the world origin",
-       [](At& at) -> Json { return at.kinematics().totals().potential; }},
-      {"center_of_mass",
-       {q},
-       of_model,
-       "of the moving bodies, world axes",
-       [](At& at) { return to_json(at.kinematics().totals().center_of_mass); }},
-      {"momentum",
-       {q, v},
-       of_model,
-       "(angular, linear) about the centre of mass, world axes",
-       [](At& at) { return to_json(at.kinematics().totals().momentum); }},
-      {"centroidal_map",
-       {q},
-       of_model,
-       "6 x nv: momentum = map v",
-       [](At& at) -> Json {
-         return matrix_of(at, 6, [&](auto& x) { centroidal_map(at.mass_matrix(), at[q], x); });
-       }},
-      {"pose",
-       {q},
-       of_frame,
-       "{\"rotation\": 3x3, \"position\": 3} in the world",
-       [](At& at) {
-         const auto pose = at.kinematics().pose(at.frame);
-         return Json{{"rotation", to_json(pose.rotation)}, {"position", to_json(pose.position)}};
-       }},
-      {"frame_velocity",
-       {q, v},
-       of_frame,
-       "(w, v) of the frame's origin, world axes",
-       [](At& at) { return to_json(at.kinematics().velocity(at.frame)); }},
-      {"jacobian",
-       {q},
-       of_frame,
-       "6 x nv: frame_velocity = jacobian v",
-       [](At& at) -> Json {
-         return matrix_of(at, 6, [&](auto& x) { at.kinematics().jacobian(at.frame, x); });
-       }},
-      {"jacobian_dot_v",
-       {q, v},
-       of_frame,
-       "d/dt (jacobian v) at a = 0",
-       [](At& at) { return to_json(at.kinematics().acceleration(at.frame)); }},
-      {"operational_space",
-       {q, v},
-       of_frames,
-       "{\"omega\", \"lambda\", \"coriolis\", \"gravity\", \"jacobian_bar\", \"rank\"}; several --frame: "
-       "stacked",
-       [](At& at) -> Json {
-         TaskSpace& space = at.task_space();
-         space.update(at[q], at[v]);
-         const std::size_t n = space.rows();
-         std::vector<double> omega(n * n), lambda(n * n), c(n), g(n), bar(n * at.model.nv());
-         space.omega(omega);
-         space.lambda(lambda);
-         space.coriolis(c);
-         space.gravity(g);
-         space.jacobian_bar(bar);
-         if (space.rank() < space.rows()) at.note = "operational_space: " + space.rank_report().words;
-         return Json{{"omega", rows(omega, n)},
-                     {"lambda", rows(lambda, n)},
-                     {"coriolis", c},
-                     {"gravity", g},
-                     {"jacobian_bar", at.model.nv() == 0 ? Json::array() : rows(bar, at.model.nv())},
-                     {"rank", space.rank()}};
-       }},
-      {"linearized_inverse",
-       {q, v, a},
-       of_model,
-       "{\"dq\": dtau/dq, \"dv\": dtau/dv, \"da\": dtau/da}, nv x nv each",
-       [](At& at) -> Json {
-         return matrices_of(at, "da", [&](auto& by_q, auto& by_v, auto& by_a) {
-           linearized_inverse(at.linearized_inverse(), at[q], at[v], at[a], by_q, by_v, by_a,
-                              at.linearization());
-         });
-       }},
-      {"linearized_forward",
-       {q, v, tau},
-       of_model,
-       "{\"dq\": da/dq, \"dv\": da/dv, \"dtau\": da/dtau}, nv x nv each",
-       [](At& at) -> Json {
-         return matrices_of(at, "dtau", [&](auto& by_q, auto& by_v, auto& by_tau) {
-           linearized_forward(at.linearized_forward(), at[q], at[v], at[tau], by_q, by_v, by_tau,
-                              at.linearization());
-         });
-       }},
-      {"perturbed_inverse",
-       {q, v, a, dq, dv, da},
-       of_model,
-       "delta tau, in O(n)",
-       [](At& at) -> Json {
-         return vector_of(at, [&](auto& x) {
-           perturbed_inverse(at.linearized_inverse(), at[q], at[v], at[a], at[dq], at[dv], at[da], x,
-                             at.linearization());
-         });
-       }},
-      {"perturbed_forward",
-       {q, v, tau, dq, dv, dtau},
-       of_model,
-       "delta a, in O(n); --method conventional: through the mass matrix",
-       [](At& at) -> Json {
-         return vector_of(at, [&](auto& x) {
-           perturbed_forward(at.linearized_forward(), at[q], at[v], at[tau], at[dq], at[dv], at[dtau], x,
-                             at.linearization());
-         });
-       }},
-      {"diagonalized",
-       {q, v, tau},
-       of_model,
-       "{\"nu\", \"epsilon\", \"coriolis_nu\", \"xi\", \"kappa\", \"coriolis_xi\", \"D\"}; D is nv x nv",
-       [](At& at) -> Json {
-         auto& work = at.diagonalized();
-         work.update(at[q]);
-         const auto terms = work.terms(at[v], at.wrenches());
-         return Json{
-             {"nu", terms.nu},
-             {"epsilon", vector_of(at, [&](auto& x) { work.forces_to_epsilon(at[tau], x); })},
-             {"coriolis_nu", terms.coriolis_nu},
-             {"xi", terms.xi},
-             {"kappa", vector_of(at, [&](auto& x) { work.forces_to_kappa(at[tau], x); })},
-             {"coriolis_xi", terms.coriolis_xi},
-             {"D", at.model.nv() == 0 ? Json::array() : rows(terms.D, at.model.nv())},
-         };
-       }},
-  };
-  return all;
-}
-
-std::vector<const Quantity*> chosen(const std::vector<std::string>& names) {
-  std::vector<const Quantity*> out;
+std::vector<const Algorithm*> chosen(const std::vector<std::string>& names) {
+  std::vector<const Algorithm*> out;
   for (const auto& name : names) {
-    const auto it =
-        std::find_if(quantities().begin(), quantities().end(), [&](auto& k) { return name == k.name; });
-    if (it == quantities().end()) {
+    const Algorithm* const found = find_algorithm(name);
+    if (!found) {
       std::string known;
-      for (const auto& k : quantities()) known += std::string(known.empty() ? "" : ", ") + k.name;
+      for (const Algorithm& k : algorithms()) known += std::string(known.empty() ? "" : ", ") + k.name;
       throw InputError(fmt::format("unknown quantity '{}'; known: {}", name, known));
     }
-    if (std::find(out.begin(), out.end(), &*it) == out.end()) out.push_back(&*it);
+    if (std::find(out.begin(), out.end(), found) == out.end()) out.push_back(found);
   }
   return out;
 }
 
 std::string help_on_quantities() {
   std::string text = "Quantities, what they use of a state, and their value:\n";
-  for (const auto& k : quantities()) {
+  for (const Algorithm& k : algorithms()) {
     std::string uses;
-    for (const Input input : k.uses)
-      uses += std::string(uses.empty() ? "" : " ") + std::string(name_of(input));
-    if (k.frame != of_model) uses += " --frame";
-    text += fmt::format("  {:<20} {:<19} {}\n", k.name, uses, k.value);
+    for (const Argument argument : k.uses)
+      uses += std::string(uses.empty() ? "" : " ") + std::string(name_of(argument));
+    if (k.frames != FramesNeeded::none) uses += " --frame";
+    text += fmt::format("  {:<20} {:<19} {}\n", k.name, uses, k.meaning);
   }
   return text +
          "\nStates are JSON: {\"states\": [{\"q\": [..], \"v\": [..], \"a\": [..], \"tau\": [..]}, ..]}, or "
@@ -433,7 +49,7 @@ std::string help_on_quantities() {
          "a state adds\n"
          "external forces, world axes at the link's origin, to inverse and forward dynamics (diagonalized "
          "too) and\n"
-         "their linearizations, where they keep these components. Derivatives by q have one column a "
+         "their linearizations, where they keep these components. Derivatives by q have one column per "
          "velocity.\n\n"
          "MODEL may be a scene, a JSON file of arms that hold an object; its quantities are grasp and\n"
          "grasp_linearized, at the state in the scene.\n\n"
@@ -443,10 +59,67 @@ std::string help_on_quantities() {
          "forward_dynamics\n";
 }
 
-bool all_finite(const Json& value) {
-  if (value.is_number_float()) return std::isfinite(value.get<double>());
-  return !value.is_structured() || std::all_of(value.begin(), value.end(), all_finite);
+/// An array of a result at one state, as JSON: a number, a list, rows, or planes of rows.
+Json part_of(const Model& model, const Part& part, std::size_t frames, std::span<const double> x) {
+  if (part.whole_number) return static_cast<long>(x[0]);
+  if (part.rows == Extent::one) return x[0];
+  if (part.columns == Extent::one) return list(x);
+  const std::size_t count = length_of(model, part.rows, frames);
+  if (part.planes == Extent::one) return rows(x, x.empty() ? 0 : count);
+  Json out = Json::array();
+  const std::size_t planes = length_of(model, part.planes, frames);
+  for (std::size_t i = 0; i < planes; ++i)
+    out.push_back(rows(x.subspan(i * x.size() / planes, x.size() / planes), count));
+  return out;
 }
+
+/// The results of one algorithm at a stretch of states, in one array per part.
+class Values {
+ public:
+  Values(const Algorithm& algorithm, const Model& model, std::size_t frames)
+      : algorithm(algorithm), model_(model), frames_(frames), numbers_(algorithm.parts.size()) {
+    for (const Part& part : algorithm.parts) sizes_.push_back(size_of(model, part, frames));
+  }
+  std::span<const std::span<double>> room(std::size_t states) {
+    out_.clear();
+    for (std::size_t i = 0; i < sizes_.size(); ++i) {
+      numbers_[i].resize(states * sizes_[i]);
+      out_.emplace_back(numbers_[i]);
+    }
+    return out_;
+  }
+  bool finite(std::size_t state) const {
+    for (std::size_t i = 0; i < sizes_.size(); ++i)
+      for (const double x : part(i, state))
+        if (!std::isfinite(x)) return false;
+    return true;
+  }
+  /// Whether there are words to it: OneState::remark.
+  bool deficient(std::size_t state) const {
+    const std::size_t last = sizes_.size() - 1;
+    return algorithm.parts[last].whole_number &&
+           part(last, state)[0] < static_cast<double>(length_of(model_, Extent::task, frames_));
+  }
+  Json json(std::size_t state) const {
+    if (sizes_.size() == 1) return part_of(model_, algorithm.parts[0], frames_, part(0, state));
+    Json out = Json::object();
+    for (std::size_t i = 0; i < sizes_.size(); ++i)
+      out[algorithm.parts[i].key] = part_of(model_, algorithm.parts[i], frames_, part(i, state));
+    return out;
+  }
+
+  const Algorithm& algorithm;
+
+ private:
+  std::span<const double> part(std::size_t i, std::size_t state) const {
+    return std::span(numbers_[i]).subspan(state * sizes_[i], sizes_[i]);
+  }
+  const Model& model_;
+  std::size_t frames_;
+  std::vector<std::size_t> sizes_;
+  std::vector<std::vector<double>> numbers_;
+  std::vector<std::span<double>> out_;
+};
 
 struct EvalOptions {
   ModelOptions model;
@@ -473,24 +146,113 @@ class Notes {
   std::size_t count_ = 0;
 };
 
-Json result_of(const std::vector<const Quantity*>& wanted, Evaluation& at, ManyStates& many,
-               std::size_t index, Notes& notes) {
-  Json result = Json::object();
-  for (const Quantity* k : wanted) {
+/// Computes stretches of states: together where they are many, then alone those that have more to say.
+class Evaluation {
+ public:
+  Evaluation(const Model& model, const std::vector<const Algorithm*>& wanted, std::vector<int> frames,
+             Method method)
+      : model_(model), frames_(std::move(frames)), method_(method), evaluator_(model), kinematics_(model) {
+    for (const Algorithm* k : wanted) values_.emplace_back(*k, model, frames_.size());
+    const std::size_t numbers = static_cast<std::size_t>(model.nv()) * model.nv() + 1;
+    at_once_ = std::clamp<std::size_t>(2'000'000 / numbers, 1, 512);
+  }
+
+  /// Appends the results of all states, as text.
+  void run(std::span<const State> states, std::string& text) {
+    Notes notes;
+    Progress progress("eval", states.size());
+    for (std::size_t first = 0; first < states.size(); first += at_once_) {
+      const auto some = states.subspan(first, std::min(at_once_, states.size() - first));
+      const bool plain =
+          std::all_of(some.begin(), some.end(), [](const State& s) { return s.wrenches.empty(); });
+      const bool together = plain && some.size() >= few && compute(some);
+      for (std::size_t i = 0; i < some.size(); ++i) {
+        text += first + i ? ",\n  " : "\n  ";
+        append(result(some[i], first + i, together ? i : alone, notes), 2, text);
+        progress.at(first + i + 1);
+      }
+    }
+    notes.finish();
+  }
+
+ private:
+  static constexpr std::size_t few = 8;  // states: Batch gains nothing on less
+  static constexpr std::size_t alone = static_cast<std::size_t>(-1);
+
+  Call<double> call() const {
+    Call<double> c;
+    c.frames = frames_;
+    c.method = method_;
+    return c;
+  }
+  /// False: one at a time after all.
+  bool compute(std::span<const State> states) {
+    if (model_.nq() == 0) return false;
+    Call<double> c = call();
+    for (int k = 0; k < argument_count; ++k) {
+      auto& all = together_[k];
+      all.clear();
+      for (const State& state : states)
+        all.insert(all.end(), state.vectors[k].begin(), state.vectors[k].end());
+      c.in[k] = all;
+    }
+    for (Values& values : values_) {
+      c.frames = std::span(frames_).first(values.algorithm.frames == FramesNeeded::none ? 0 : frames_.size());
+      c.out = values.room(states.size());
+      try {
+        evaluator_.many(values.algorithm, states.size(), c);
+      } catch (const SingularError&) {  // those states have NaN, and say more when they are done alone
+      }
+    }
+    return true;
+  }
+  Json result(const State& state, std::size_t index, std::size_t place, Notes& notes) {
+    Json out = Json::object();
+    for (Values& values : values_) {
+      const Algorithm& k = values.algorithm;
+      if (place != alone && values.finite(place) && !values.deficient(place)) {
+        out[k.name] = values.json(place);
+        continue;
+      }
+      Values single(k, model_, frames_.size());
+      compute_alone(single, state, index);
+      notes.add(index, evaluator_.remark());
+      if (!single.finite(0))
+        throw ComputationError(
+            fmt::format("state {}: {} is not finite; are the state's numbers too large?", index, k.name));
+      out[k.name] = single.json(0);
+    }
+    return out;
+  }
+  void compute_alone(Values& values, const State& state, std::size_t index) {
+    Call<double> c = call();
+    for (int k = 0; k < argument_count; ++k) c.in[k] = state.vectors[k];
+    if (!state.wrenches.empty() && values.algorithm.external_forces) {
+      kinematics_.update(state[Argument::q]);
+      body_wrenches(state, kinematics_, wrenches_);
+      c.wrenches = {numbers_of(wrenches_[0]), 6 * wrenches_.size()};
+      // External forces keep their world components, at their frame's origin, when the bodies move.
+      if (values.algorithm.options_one_by_one) body_levers(state, kinematics_, levers_), c.levers = levers_;
+    }
+    c.out = values.room(1);
     try {
-      auto together = many.value(k->name, index);
-      result[k->name] = together ? std::move(*together) : k->compute(at);
+      evaluator_.one(values.algorithm, c);
     } catch (const SingularError& error) {
       throw ComputationError(fmt::format("state {}: {}", index, error.what()));
     }
-    if (!all_finite(result[k->name]))
-      throw ComputationError(
-          fmt::format("state {}: {} is not finite; are the state's numbers too large?", index, k->name));
-    notes.add(index, at.note);
-    at.note.clear();
   }
-  return result;
-}
+
+  const Model& model_;
+  std::vector<int> frames_;
+  Method method_;
+  Evaluator<> evaluator_;
+  Kinematics<> kinematics_;
+  std::vector<Spatial<double>> wrenches_;
+  std::vector<Mat3<double>> levers_;
+  std::vector<Values> values_;
+  std::array<std::vector<double>, argument_count> together_;
+  std::size_t at_once_;
+};
 
 ExitCode run(const EvalOptions& options) {
   const auto of_scenes = [](const std::string& name) { return name.starts_with("grasp"); };
@@ -508,12 +270,12 @@ ExitCode run(const EvalOptions& options) {
         fmt::format("{} needs a scene, a JSON file; '{}' is a model", *found, options.model.source));
   const auto wanted = chosen(options.quantities);
   Needs needs;
-  for (const Quantity* k : wanted) {
-    if (k->frame != of_model && options.frames.empty())
+  for (const Algorithm* k : wanted) {
+    if (k->frames != FramesNeeded::none && options.frames.empty())
       throw InputError(fmt::format("{} needs --frame LINK", k->name));
-    if (k->frame == of_frame && options.frames.size() > 1)
+    if (k->frames == FramesNeeded::one && options.frames.size() > 1)
       throw InputError(fmt::format("{} takes one --frame LINK, {} given", k->name, options.frames.size()));
-    for (const Input input : k->uses)
+    for (const Argument input : k->uses)
       if (auto& needed_by = needs[static_cast<int>(input)]; needed_by.empty()) needed_by = k->name;
   }
   const Model model = load_model(options.model);
@@ -528,19 +290,7 @@ ExitCode run(const EvalOptions& options) {
   const Method method = options.method.empty()       ? Method::automatic
                         : options.method == "direct" ? Method::direct
                                                      : Method::conventional;
-  std::vector<ManyStates::Wanted> together;
-  for (const Quantity* k : wanted) together.push_back({k->name, k->uses});
-  ManyStates many(model, frames, method, std::move(together), states);
-  Evaluation at(model, std::move(frames), method);
-  Notes notes;
-  Progress progress("eval", states.size());
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    at.start(states[i]);
-    text += i ? ",\n  " : "\n  ";
-    append(result_of(wanted, at, many, i, notes), 2, text);
-    progress.at(i + 1);
-  }
-  notes.finish();
+  Evaluation(model, wanted, std::move(frames), method).run(states, text);
   text += states.empty() ? "]\n}\n" : "\n ]\n}\n";
   out.write(text);
   out.finish();

@@ -75,7 +75,7 @@ void fill_joint(Row& row, const Joint& joint, const Model& model) {
                                 joint.offset < 0 ? '-' : '+', std::abs(joint.offset));
 }
 
-/// One row a link, depth first. A branch is indented only where the tree forks, so that long chains stay
+/// One row per link, depth first. A branch is indented only where the tree forks, so that long chains stay
 /// narrow.
 class Tree {
  public:

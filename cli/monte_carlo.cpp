@@ -289,7 +289,7 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
       }
       try {
         if (!runs.empty()) run_together(model, runs, of, other_masses, *stepper, grid);
-      } catch (const std::exception&) {  // the same
+      } catch (const std::exception&) {  // said below
       }
     }
     for (int i = begin; i < end; ++i)

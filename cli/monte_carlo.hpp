@@ -1,4 +1,4 @@
-// Many runs of one simulation with drawn starts, masses and torques: one summary row a run.
+// Many runs of one simulation with drawn starts, masses and torques: one summary row per run.
 #pragma once
 
 #include <functional>

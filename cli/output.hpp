@@ -39,7 +39,8 @@ void check_writable(const std::string& path, const std::string& option);
 
 void add_out_option(CLI::App& app, std::string& out);
 
-/// Appends JSON as text: lists of numbers in one line, matrices a row a line, every double to the last bit.
+/// Appends JSON as text: lists of numbers in one line, matrices one row per line, every double to the last
+/// bit.
 void append(const Json& value, int indent, std::string& text);
 
 /// "1 link", "2 links".

@@ -64,7 +64,7 @@ TreeSetup read_setup(const SimulateOptions& o, const Model& model) {
 /// When rows are written: every so many steps, and at the end.
 struct Schedule {
   Grid grid;
-  long every;  // steps a row
+  long every;  // steps per row
 };
 Schedule schedule(const SimulateOptions& o, bool adaptive) {
   const double duration = positive("--duration", o.duration), step = positive("--step", o.step);

@@ -18,7 +18,6 @@ namespace {
 
 using nlohmann::json;
 
-constexpr std::string_view input_names[input_count] = {"q", "v", "a", "tau", "dq", "dv", "da", "dtau"};
 constexpr const char* shape =
     "expected {\"states\": [{\"q\": [..], \"v\": [..], ..}, ..]} or one such state; see articula eval --help";
 
@@ -152,9 +151,10 @@ class Reader {
     if (!entry.is_object()) fail("is {}, expected an object with q, v, ..", kind_of(entry));
     State state;
     for (const auto& [key, value] : entry.items()) {
-      const auto* const known = std::find(std::begin(input_names), std::end(input_names), key);
-      if (known != std::end(input_names)) {
-        const auto input = static_cast<Input>(known - std::begin(input_names));
+      int known = 0;
+      while (known < input_count && key != name_of(static_cast<Input>(known))) ++known;
+      if (known < input_count) {
+        const auto input = static_cast<Input>(known);
         const int size = size_of(input);
         state.vectors[static_cast<int>(input)] = numbers(
             value, key, size, fmt::format("model '{}' needs {} = {}", model_.name(), count_of(input), size));
@@ -206,8 +206,6 @@ class Reader {
 };
 
 }  // namespace
-
-std::string_view name_of(Input input) { return input_names[static_cast<int>(input)]; }
 
 std::vector<State> read_states(const std::string& path, const Model& model, const Needs& needs,
                                const StateReading& reading) {

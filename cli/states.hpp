@@ -8,15 +8,13 @@
 #include <string_view>
 #include <vector>
 
-#include "articula/dynamics/kinematics.hpp"
+#include "articula/algorithms/algorithms.hpp"
 #include "cli/subcommand.hpp"
 
 namespace articula::cli {
 
-/// The vectors of a state, by the names that they have in the file.
-enum class Input { q, v, a, tau, dq, dv, da, dtau };
-inline constexpr int input_count = 8;
-std::string_view name_of(Input input);
+using Input = Argument;
+inline constexpr int input_count = argument_count;
 
 /// A force on a link: world axes, at the frame's origin.
 struct FrameWrench {
@@ -49,7 +47,7 @@ nlohmann::json parse_json(const std::string& text, const std::string& file, cons
 std::vector<State> read_states(const std::string& path, const Model& model, const Needs& needs,
                                const StateReading& reading = {});
 
-/// Forces on links as one a body at its joint origin; `kinematics` must be at the state's q.
+/// Forces on links as one per body at its joint origin; `kinematics` must be at the state's q.
 void body_wrenches(const State& state, const Kinematics<>& kinematics, std::vector<Spatial<double>>& out);
 /// Their levers about the joint origins, r F* summed over a body's forces, as the linearizations take them.
 void body_levers(const State& state, const Kinematics<>& kinematics, std::vector<Mat3<double>>& out);

@@ -106,8 +106,7 @@ class Section {
 /// Floating bases and loose objects have no motor.
 bool has_no_motor(const Joint& joint) { return joint.kind == JointKind::free; }
 
-// --- controllers by name
-// ------------------------------------------------------------------------------------------
+// --- controllers by name -----------------------------------------------------------------------------
 struct ControllerMaking {
   const Model& model;
   const TreeSetup& setup;

@@ -45,7 +45,7 @@ void open_browser(const std::string& address) {
   if (child > 0) waitpid(child, nullptr, 0);
 }
 
-/// {"values": [one a slider], "frame": index}
+/// {"values": [one per slider], "frame": index}
 std::string answer(ModelView& view, const std::string& body) {
   const Json request = Json::parse(body, nullptr, false);
   if (!request.is_object() || !request.contains("values") || !request["values"].is_array() ||

@@ -1,4 +1,4 @@
-// articula operators: the commands of CLI.md, by running the program.
+// articula operators: the commands of docs/command_line.md, by running the program.
 #include <gtest/gtest.h>
 
 #ifdef ARTICULA_PROGRAM

@@ -1,4 +1,4 @@
-// articula eval ... operational_space, by running the program (CLI.md).
+// articula eval ... operational_space, by running the program (docs/command_line.md).
 #include "tests/support/command_line.hpp"
 
 #ifdef ARTICULA_PROGRAM

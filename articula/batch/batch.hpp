@@ -1,10 +1,10 @@
-// Many states of one model at once: the algorithms of one state on SIMD registers, a state a lane, and on
+// Many states of one model at once: the algorithms of one state on SIMD registers, one state per lane, and on
 // several threads.
 //
-// Every argument has the numbers of all states, in one of two layouts. Results are those of the calls for one
-// state to 1e-13, and the same bits whatever the number of threads. Calls allocate nothing, but the first of
-// an algorithm that goes state by state, or of one with more results than any before. One or two states cost
-// about one or two calls for one state (docs/batch.md).
+// Every argument has the numbers of all states, in one of three layouts. Results are those of the calls for
+// one state to 1e-13, and the same bits whatever the number of threads. Calls allocate nothing, but the first
+// of an algorithm that goes state by state, or of one with more results than any before. One or two states
+// cost about one or two calls for one state (docs/batch.md).
 #pragma once
 
 #include <memory>
@@ -48,11 +48,12 @@ class Batch {
   explicit Batch(const Model& model, const BatchOptions& options = {});
   ~Batch();
   Batch(Batch&&) noexcept;
+  Batch& operator=(Batch&&) noexcept;
   const Model& model() const;
   /// States in a register: 8, 4 or 2, by the instruction set in use.
   int lanes() const;
 
-  /// wrenches: external forces, (moment, force) of each body as in the calls for one state: six numbers a
+  /// wrenches: external forces, (moment, force) of each body as in the calls for one state: six numbers per
   /// body; empty: none.
   void inverse_dynamics(In<S> q, In<S> v, In<S> a, Out<S> tau, In<S> wrenches = {});
   /// A state in which some joint has nothing to move gets NaN; when all others are done, SingularError says
@@ -66,14 +67,17 @@ class Batch {
   void coriolis_matrix(In<S> q, In<S> v, Out<S> C);
   void mass_matrix_rate(In<S> q, In<S> v, Out<S> dM_dt);
 
-  /// One number a state each.
+  /// One number of each kind per state.
   void energies(In<S> q, In<S> v, Out<S> kinetic, Out<S> potential);
+  void kinetic_energy(In<S> q, In<S> v, Out<S> energy);
+  void potential_energy(In<S> q, Out<S> energy);
   void center_of_mass(In<S> q, Out<S> center);              // 3
   void momentum(In<S> q, In<S> v, Out<S> momentum_of_all);  // 6, about the centre of mass
   void centroidal_map(In<S> q, Out<S> map);                 // 6 x nv: momentum = map v
-  /// Rotation row by row, then position: 12 numbers a state, or a state and frame. World axes.
+  /// Rotation row by row, then position: 12 numbers per state, or per state and frame. World axes.
   void pose(int frame, In<S> q, Out<S> pose_of_frame);
   void pose(std::span<const int> frames, In<S> q, Out<S> poses);
+  void pose(int frame, In<S> q, Out<S> rotation, Out<S> position);
   /// (w, v) of the frame's origin, and its rate of change at given joint accelerations, or at none (J' v).
   void frame_velocity(int frame, In<S> q, In<S> v, Out<S> velocity, Axes axes = Axes::world);
   void frame_acceleration(int frame, In<S> q, In<S> v, In<S> a, Out<S> acceleration, Axes axes = Axes::world);
@@ -88,24 +92,30 @@ class Batch {
   void inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S> by_q, Out<S> by_v, Out<S> by_a);
   void forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<S> by_q, Out<S> by_v, Out<S> by_tau);
 
+  /// What OperationalSpaceBatch and DiagonalizedBatch have, in one call: every term, for frames stacked.
+  void operational_space(std::span<const int> frames, In<S> q, In<S> v, Out<S> omega, Out<S> lambda,
+                         Out<S> coriolis, Out<S> gravity, Out<S> jacobian_bar, Out<S> rank);
+  void diagonalized(In<S> q, In<S> v, In<S> tau, Out<S> nu, Out<S> epsilon, Out<S> coriolis_nu, Out<S> xi,
+                    Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches = {});
+
   /// One step of h seconds; q_next and v_next may be q and v. tau: empty for none.
   void step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next,
             const StepOptions& options = {});
-  /// As many trajectories as q and v have states, options.steps steps each. tau: empty for none, nv numbers a
-  /// trajectory that stay, or steps * nv a trajectory. q_path and v_path get steps / every states a
+  /// As many trajectories as q and v have states, options.steps steps each. tau: empty for none, nv numbers
+  /// per trajectory that stay, or steps * nv per trajectory. q_path and v_path get steps / every states per
   /// trajectory, the start not among them; either may be empty. A trajectory has all its numbers where a
   /// state has its own: rows: x[(trajectory * times + time) * n + i], columns: x[(time * n + i) *
   /// trajectories + trajectory]. A trajectory that becomes singular or not finite is NaN from there on, as in
   /// forward_dynamics.
   void rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path, Out<S> v_path);
 
-  /// From now on each state has masses and inertias of its own: 10 numbers a body of the model, in the order
-  /// of inertial_parameters(model) (articula/model/inertial_parameters.hpp), the same number of states in
-  /// every call. armature: nv numbers a state (mimic joints keep theirs); empty: the model's. With it,
+  /// From now on each state has masses and inertias of its own: 10 numbers per body of the model, in the
+  /// order of inertial_parameters(model) (articula/model/inertial_parameters.hpp), the same number of states
+  /// in every call. armature: nv numbers per state (mimic joints keep theirs); empty: the model's. With it,
   /// inertias may be empty: the model's. Throws ArgumentError, naming state and body, where they belong to no
   /// body; nothing has changed then.
   void vary(In<S> inertias, In<S> armature = {});
-  /// Back to the model's own.
+  /// Goes back to the model's own inertias after vary().
   void use_model_inertias();
 
   /// Any other algorithm, one state at a time on all threads: f(worker, state). Which worker takes which
@@ -122,6 +132,9 @@ class Batch {
   struct Data;
   std::unique_ptr<Data> data_;
 };
+
+/// What a batch says after the last state, where some were singular.
+[[noreturn]] void throw_singular_state(const char* function, std::size_t state);
 
 extern template class Batch<double>;
 extern template class Batch<float>;

@@ -10,12 +10,11 @@ void Batch<S>::linearized_inverse(In<S> q, In<S> v, In<S> a, Out<S> dq, Out<S> d
   Data& d = *data_;
   if (d.matrices_one_by_one(q)) {
     const auto square = static_cast<std::size_t>(d.model.nv()) * d.model.nv();
-    d.call_one_by_one(
-        "linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},
-        {d.other("dq", dq, square), d.other("dv", dv, square), d.other("da", da, square)},
-        [&](int w, const auto* in, const auto* out) {
-          d.one(d.workers[w].linearized_inverse).matrices(in[0], in[1], in[2], out[0], out[1], out[2], {});
-        });
+    d.call_one_by_one("linearized_inverse", {d.q(q), d.v("v", v), d.v("a", a)},
+                      {d.other("dq", dq, square), d.other("dv", dv, square), d.other("da", da, square)},
+                      [](OneState<S>& one, const auto* in, const auto* out) {
+                        one.linearized_inverse(in[0], in[1], in[2], out[0], out[1], out[2]);
+                      });
     return;
   }
   d.prepare_linearization();
@@ -34,11 +33,10 @@ void Batch<S>::linearized_forward(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S>
   const std::initializer_list<typename Data::Output> to{d.other("dq", dq, square), d.other("dv", dv, square),
                                                         d.other("dtau", dtau, square)};
   if (d.matrices_one_by_one(q)) {
-    d.call_one_by_one(
-        "linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
-        [&](int w, const auto* in, const auto* out) {
-          d.one(d.workers[w].linearized).matrices(in[0], in[1], in[2], out[0], out[1], out[2], {});
-        });
+    d.call_one_by_one("linearized_forward", {d.q(q), d.v("v", v), d.v("tau", tau)}, to,
+                      [](OneState<S>& one, const auto* in, const auto* out) {
+                        one.linearized_forward(in[0], in[1], in[2], out[0], out[1], out[2]);
+                      });
     return;
   }
   if (d.model.has_mimics()) return batching::tied_linearized_forward(d, q, v, tau, dq, dv, dtau);
@@ -57,9 +55,8 @@ void Batch<S>::perturbed_inverse(In<S> q, In<S> v, In<S> a, In<S> dq, In<S> dv, 
                                                          d.v("dq", dq), d.v("dv", dv), d.v("da", da)};
   if (d.vectors_one_by_one(q)) {
     d.call_one_by_one("perturbed_inverse", from, {d.forces("dtau", dtau)},
-                      [&](int w, const auto* in, const auto* out) {
-                        d.one(d.workers[w].linearized_inverse)
-                            .perturb(in[0], in[1], in[2], in[3], in[4], in[5], out[0], {});
+                      [](OneState<S>& one, const auto* in, const auto* out) {
+                        one.perturbed_inverse(in[0], in[1], in[2], in[3], in[4], in[5], out[0]);
                       });
     return;
   }
@@ -77,8 +74,8 @@ void Batch<S>::perturbed_forward(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> dv
   const std::initializer_list<typename Data::Output> to{
       d.other("da", da, static_cast<std::size_t>(d.model.nv()))};
   if (d.vectors_one_by_one(q) || (d.model.has_mimics() && d.matrices_one_by_one(q))) {
-    d.call_one_by_one("perturbed_forward", from, to, [&](int w, const auto* in, const auto* out) {
-      d.one(d.workers[w].linearized).perturb(in[0], in[1], in[2], in[3], in[4], in[5], out[0], {});
+    d.call_one_by_one("perturbed_forward", from, to, [](OneState<S>& one, const auto* in, const auto* out) {
+      one.perturbed_forward(in[0], in[1], in[2], in[3], in[4], in[5], out[0]);
     });
     return;
   }
@@ -98,8 +95,8 @@ void Batch<S>::inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S>
   const std::initializer_list<typename Data::Output> to{d.forces("by_q", by_q), d.forces("by_v", by_v),
                                                         d.forces("by_a", by_a)};
   if (d.vectors_one_by_one(q)) {
-    d.call_one_by_one("inverse_gradient", from, to, [&](int w, const auto* in, const auto* out) {
-      d.one(d.workers[w].linearized_inverse).gradient(in[0], in[1], in[2], in[3], out[0], out[1], out[2], {});
+    d.call_one_by_one("inverse_gradient", from, to, [](OneState<S>& one, const auto* in, const auto* out) {
+      one.inverse_gradient(in[0], in[1], in[2], in[3], out[0], out[1], out[2]);
     });
     return;
   }
@@ -118,8 +115,8 @@ void Batch<S>::forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<
   const std::initializer_list<typename Data::Output> to{d.other("by_q", by_q, nv), d.other("by_v", by_v, nv),
                                                         d.other("by_tau", by_tau, nv)};
   if (d.model.has_mimics() || d.vectors_one_by_one(q)) {
-    d.call_one_by_one("forward_gradient", from, to, [&](int w, const auto* in, const auto* out) {
-      d.one(d.workers[w].linearized).gradient(in[0], in[1], in[2], in[3], out[0], out[1], out[2], {});
+    d.call_one_by_one("forward_gradient", from, to, [](OneState<S>& one, const auto* in, const auto* out) {
+      one.forward_gradient(in[0], in[1], in[2], in[3], out[0], out[1], out[2]);
     });
     return;
   }

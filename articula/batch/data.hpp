@@ -1,4 +1,4 @@
-// What Batch's calls share: the memory of each thread, the two layouts, and the loops over tiles of states.
+// What Batch's calls share: the memory of each thread, the layouts, and the loops over tiles of states.
 // Only for articula/batch/*.cpp.
 #pragma once
 
@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "articula/batch/batch.hpp"
+#include "articula/batch/one_state.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
 #include "articula/kernels/tables.hpp"
 #include "articula/model/manifold.hpp"
@@ -56,7 +57,7 @@ constexpr int most_velocities_in_lanes = 48;
 constexpr int most_bodies_in_lanes = 2000;
 constexpr std::size_t nothing_failed = std::numeric_limits<std::size_t>::max();
 
-/// Where number i of a state is, in an argument of n numbers a state.
+/// Where number i of a state is, in an argument of n numbers per state.
 inline std::size_t place(Layout layout, std::size_t lanes, std::size_t count, std::size_t n,
                          std::size_t state, std::size_t i) {
   switch (layout) {
@@ -85,18 +86,13 @@ struct Worker {
   PathMemory<S> path;
   LinearizationMemory<S> lin;
   AlignedArray<Lanes> in[most_inputs], full[most_inputs], out[most_outputs], full_out[most_outputs],
-      scratch[2], coriolis;
+      scratch[2], coriolis_memory;
+  CoriolisMemory<S> coriolis;
   S smallest[most_lanes];
   std::size_t first = 0;                // state of the tile at hand
   std::size_t failed = nothing_failed;  // the first state of its tiles that was singular
   // One state at a time: where mimic joints take more than filling in, or matrices are large, or states few.
-  std::optional<InverseDynamics<S>> inverse;
-  std::optional<ForwardDynamics<S>> forward;
-  std::optional<MassMatrix<S>> mass;
-  std::optional<MassFactor<S>> factor;
-  std::optional<LinearizedInverse<S>> linearized_inverse;
-  std::optional<LinearizedForward<S>> linearized;
-  std::optional<Kinematics<S>> kinematics;
+  std::optional<OneState<S>> one;
 
   /// What the kernels read: the model's, or, where inertias vary, with constants of the tile's states in
   /// lanes.
@@ -122,30 +118,16 @@ struct Rollouts {
   std::vector<S> damping;  // of the model's own velocities
 };
 
-/// (moment, force) of each body of one state.
-template <class S>
-Wrenches<S> wrenches_of(std::span<const S> x) {
-  return {reinterpret_cast<const Spatial<S>*>(x.data()), x.size() / 6};
-}
-
 template <class S>
 S* numbers(AlignedArray<Pack<S, most_lanes>>& lanes) {
   return reinterpret_cast<S*>(lanes.data());
 }
-/// The same arrays, as pointers to numbers.
-template <class S>
-KernelMemory<S> flat(const KernelMemory<Pack<S, most_lanes>>& m) {
-  const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
-  return {f(m.x),     f(m.side), f(m.K), f(m.D), f(m.inv_D), f(m.nu),   f(m.lambda),
-          f(m.roots), f(m.Hs),   f(m.X), f(m.p), f(m.V),     f(m.alpha)};
-}
-template <class S>
-PathMemory<S> flat(const PathMemory<Pack<S, most_lanes>>& path) {
-  const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
-  return {path.count, path.slots, f(path.sine), f(path.cosine), f(path.placed)};
-}
-
 }  // namespace batching
+
+template <class S>
+class DiagonalizedBatch;
+template <class S>
+class OperationalSpaceBatch;
 
 template <class S>
 struct Batch<S>::Data {
@@ -156,18 +138,23 @@ struct Batch<S>::Data {
 
   Model model;
   BatchOptions options;
+  const KernelsIn<S>* set;     // of the instruction set in use when the batch was made
   const BatchTable<S>* table;  // for the model's constants, or for those of each state
   std::optional<batching::Varied<S>> varied;
   std::vector<int> armature_of;                   // by full velocity: see Batch::vary
   std::optional<batching::Columns<S>> columns;    // made by the first linearization, like what goes with it
   std::optional<batching::Rollouts<S>> rollouts;  // made by the first
+  std::unique_ptr<DiagonalizedBatch<S>> diagonalized;  // made by the first call, likewise
+  std::unique_ptr<OperationalSpaceBatch<S>> space;
+  std::vector<int> frames_of_space;
   std::vector<Worker> workers;
-  std::vector<batching::Share> shares;  // one a worker
+  std::vector<batching::Share> shares;  // one per worker
 
   Data(const Model& m, const BatchOptions& o)
       : model(m),
         options(o),
-        table((kernels<S>(), kernel_set().in<S>().batch)),
+        set(&kernel_set().in<S>()),
+        table(set->batch),
         workers(o.threads ? o.threads->count() : 1),
         shares(workers.size()) {
     const Tree<S>& tree = base();
@@ -181,17 +168,16 @@ struct Batch<S>::Data {
     for (Worker& w : workers) {
       w.tree = tree;
       KernelMemory<Pack<S, most_lanes>> m;
-      w.memory = kernel_arrays(tree,
-                               {.side = true,
-                                .factor = true,
-                                .keep_D = true,
-                                .wide_solve = true,
-                                .composite = true,
-                                .motion = true},
-                               m);
-      w.m = batching::flat<S>(m);
+      w.memory = make_arrays(m, tree,
+                             MemoryNeeds{.side = true,
+                                         .factor = true,
+                                         .keep_D = true,
+                                         .wide_solve = true,
+                                         .composite = true,
+                                         .motion = true});
+      w.m = retyped<S>(m);
       w.path_room = PathRoom<Pack<S, most_lanes>>(longest);
-      w.path = batching::flat<S>(w.path_room.memory());
+      w.path = retyped<S>(w.path_room.memory());
       for (auto& x : w.in) x = AlignedArray<Pack<S, most_lanes>>(vector);
       for (int i = 0; i < batching::usual_outputs; ++i) w.out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
       for (auto& x : w.scratch) x = AlignedArray<Pack<S, most_lanes>>(nv);
@@ -201,9 +187,7 @@ struct Batch<S>::Data {
           w.full_out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
       }
     }
-    workers[0].inverse.emplace(model);  // for few states
-    workers[0].forward.emplace(model);
-    workers[0].kinematics.emplace(model);
+    one(0).reserve();  // for few states
   }
 
   void prepare_linearization() {
@@ -212,24 +196,33 @@ struct Batch<S>::Data {
     for (Worker& w : workers) {
       LinearizationMemory<Pack<S, most_lanes>> l;
       static_cast<LinearizationTables&>(l) = columns->lin_;
-      w.linearization = linearization_arrays(base(), {.columns = true, .direct = true}, l);
-      const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
-      w.lin = columns->lin_;
+      w.linearization = make_arrays(l, base(), LinearizationNeeds{.columns = true, .direct = true});
+      w.lin = retyped<S>(l);
       w.lin.k = w.m;
       w.lin.mass = mass_outboard(w);
-      w.lin.y = f(l.y), w.lin.columns = f(l.columns), w.lin.side = f(l.side), w.lin.own = f(l.own);
-      w.lin.row = f(l.row), w.lin.direct = f(l.direct), w.lin.t = f(l.t), w.lin.result = f(l.result);
-      w.lin.Z = f(l.Z), w.lin.limb_columns = f(l.limb_columns), w.lin.base = f(l.base);
+      w.lin.damping = columns->lin_.damping;
     }
   }
   const S* mass_outboard(Worker& w) const {
     return varied ? batching::numbers(w.outboard_mass) : columns->lin_.mass;
   }
-  /// A workspace for one state, made when it is first asked for.
-  template <class W>
-  W& one(std::optional<W>& work) const {
+  /// A worker's calls for one state, made when first asked for.
+  OneState<S>& one(int worker) {
+    auto& work = workers[worker].one;
     if (!work) work.emplace(model);
     return *work;
+  }
+  /// Energies of a tile; without v the potential one alone. A model without mass has it at zero, as one state has it.
+  void energies_of(Worker& w, const S* q, const S* v, S* kinetic, S* potential) const {
+    const Tree<S>& tree = w.tree;
+    table->kinematics(tree, q, v, nullptr, w.m);
+    table->energies(tree, w.m, kinetic, potential);
+    if (!varied && !(model.mass() > 0)) std::fill_n(potential, table->lanes, S(0));
+    for (int i = 0; kinetic && tree.has_armature && i < tree.nv; ++i)
+      for (int s = 0; s < table->lanes; ++s) {
+        const int at = i * table->lanes + s;
+        kinetic[s] += tree.armature[varied ? at : i] * v[at] * v[at] / 2;
+      }
   }
   bool large() const { return model.nv() > batching::most_velocities_in_lanes; }
   /// Registers that are nearly empty cost three to five times the call for one state.
@@ -453,7 +446,7 @@ struct Batch<S>::Data {
 
   /// From the model's constants to those of each state: each worker's tree gets lanes of them.
   void use_varied() {
-    table = kernel_set().in<S>().varied;
+    table = set->varied;
     const Tree<S>& base = model.tree<S>();
     const std::size_t lanes = table->lanes,
                       slots = static_cast<std::size_t>(base.slots() + block - 1) / block * block;
@@ -496,7 +489,7 @@ struct Batch<S>::Data {
     }
   }
 
-  /// The same for algorithms that are compiled for the model's own inertias alone.
+  /// call() for algorithms that are compiled for the model's own inertias alone.
   template <class F>
   void call_with_model_inertias(const char* function, std::initializer_list<Input> inputs,
                                 std::initializer_list<Output> outputs, const F& f) {
@@ -509,7 +502,8 @@ struct Batch<S>::Data {
           "{}: takes no varied inertias; use_model_inertias() goes back to the model's", function));
   }
 
-  /// The same one state at a time: f(worker, in, out), arrays of one state in the model's own coordinates.
+  /// call() one state at a time: f(calls of one state, in, out), arrays of one state in the model's own
+  /// coordinates.
   /// `of_inertias`: whether results depend on them.
   template <class F>
   void call_one_by_one(const char* function, std::initializer_list<Input> inputs,
@@ -537,7 +531,10 @@ struct Batch<S>::Data {
       }
       bool singular = false;
       try {
-        f(index, in, out);
+        if constexpr (std::is_invocable_v<F, int, decltype(in), decltype(out)>)
+          f(index, in, out);
+        else
+          f(one(index), in, out);
       } catch (const SingularError&) {
         singular = true;
         w.failed = std::min(w.failed, state);
@@ -579,14 +576,10 @@ struct Batch<S>::Data {
       w.failed = batching::nothing_failed;
     }
     if (failed == batching::nothing_failed) return;
-    throw SingularError(
-        fmt::format("{}: in state {} some joint has nothing to move, or its numbers are not finite; its "
-                    "results are NaN, all "
-                    "other states are done",
-                    function, failed));
+    throw_singular_state(function, failed);
   }
 
-  /// The same argument as it is, mimic joints not filled in.
+  /// An argument as it is, mimic joints not filled in.
   static Input own(Input x) {
     x.kind = Numbers::other;
     return x;
@@ -605,7 +598,7 @@ struct Batch<S>::Data {
     return {name, x, Numbers::columns, static_cast<std::size_t>(6) * model.nv()};
   }
   Output other(const char* name, Out<S> x, std::size_t n) const { return {name, x, Numbers::other, n}; }
-  /// One (moment, force) a body, or none at all.
+  /// One (moment, force) per body, or none at all.
   Input wrenches(In<S> x) const {
     return {"wrenches", x, Numbers::other, x.empty() ? 0 : 6 * static_cast<std::size_t>(model.body_count())};
   }

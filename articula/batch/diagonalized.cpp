@@ -1,7 +1,6 @@
 #include "articula/batch/diagonalized.hpp"
 
 #include "articula/batch/data.hpp"
-#include "articula/diagonal/arrays.hpp"
 #include "articula/kernels/tables.hpp"
 
 namespace articula {
@@ -23,10 +22,9 @@ DiagonalizedBatch<S>::DiagonalizedBatch(Batch<S>& batch) : batch_(&batch) {
   work_.resize(d.workers.size());
   for (std::size_t i = 0; i < work_.size(); ++i) {
     DiagonalMemory<Pack<S, most_lanes>> m;
-    work_[i].arrays = diagonal_arrays(d.base(), m);
-    const auto f = [](auto* p) { return reinterpret_cast<S*>(p); };
-    work_[i].m = {d.workers[i].m, f(m.P_plus), f(m.G),  f(m.V),         f(m.root),
-                  f(m.inv_root),  f(m.D_dot),  f(m.xi), f(m.theta_dot), f(m.force)};
+    work_[i].arrays = make_arrays(m, d.base());
+    work_[i].m = retyped<S>(m);
+    work_[i].m.k = d.workers[i].m;
   }
 }
 template <class S>
@@ -43,7 +41,7 @@ void DiagonalizedBatch<S>::map(const char* function, In<S> q, const char* name, 
   d.call_with_model_inertias(function, {d.q(q), d.v(name, x)}, {d.other("the result", y, d.model.nv())},
                              [&](auto& w, const S* const* in, S* const* out) {
                                const auto& m = work_[&w - d.workers.data()].m;
-                               kernel_set().in<S>().diagonal->factor(d.base(), in[0], m, w.smallest);
+                               batch_->data_->set->diagonal->factor(d.base(), in[0], m, w.smallest);
                                S* const x = batching::numbers(w.in[1]);
                                if (in[1] != x) std::copy_n(in[1], d.model.nv() * d.table->lanes, x);
                                f(d.base(), m, x, out[0]);
@@ -52,70 +50,69 @@ void DiagonalizedBatch<S>::map(const char* function, In<S> q, const char* name, 
 
 template <class S>
 void DiagonalizedBatch<S>::rates_to_xi(In<S> q, In<S> v, Out<S> xi) {
-  map("rates_to_xi", q, "v", v, xi, [](const auto& tree, const auto& m, S* x, S* y) {
-    kernel_set().in<S>().diagonal->rates_to_xi(tree, m, x, y);
+  map("rates_to_xi", q, "v", v, xi, [this](const auto& tree, const auto& m, S* x, S* y) {
+    batch_->data_->set->diagonal->rates_to_xi(tree, m, x, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::rates_to_nu(In<S> q, In<S> v, Out<S> nu) {
-  map("rates_to_nu", q, "v", v, nu, [](const auto& tree, const auto& m, S* x, S* y) {
-    kernel_set().in<S>().diagonal->rates_to_xi(tree, m, x, y);
-    kernel_set().in<S>().diagonal->times_root_star(tree, m, y);
+  map("rates_to_nu", q, "v", v, nu, [this](const auto& tree, const auto& m, S* x, S* y) {
+    batch_->data_->set->diagonal->rates_to_xi(tree, m, x, y);
+    batch_->data_->set->diagonal->times_root_star(tree, m, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::xi_to_rates(In<S> q, In<S> xi, Out<S> v) {
-  map("xi_to_rates", q, "xi", xi, v, [](const auto& tree, const auto& m, S* x, S* y) {
-    kernel_set().in<S>().diagonal->xi_to_rates(tree, m, x, y);
+  map("xi_to_rates", q, "xi", xi, v, [this](const auto& tree, const auto& m, S* x, S* y) {
+    batch_->data_->set->diagonal->xi_to_rates(tree, m, x, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::nu_to_rates(In<S> q, In<S> nu, Out<S> v) {
-  map("nu_to_rates", q, "nu", nu, v, [](const auto& tree, const auto& m, S* x, S* y) {
-    kernel_set().in<S>().diagonal->solve_root_star(tree, m, x);
-    kernel_set().in<S>().diagonal->xi_to_rates(tree, m, x, y);
+  map("nu_to_rates", q, "nu", nu, v, [this](const auto& tree, const auto& m, S* x, S* y) {
+    batch_->data_->set->diagonal->solve_root_star(tree, m, x);
+    batch_->data_->set->diagonal->xi_to_rates(tree, m, x, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::forces_to_kappa(In<S> q, In<S> tau, Out<S> kappa) {
-  map("forces_to_kappa", q, "tau", tau, kappa, [](const auto& tree, const auto& m, S* x, S* y) {
-    kernel_set().in<S>().diagonal->forces_to_kappa(tree, m, x, y);
+  map("forces_to_kappa", q, "tau", tau, kappa, [this](const auto& tree, const auto& m, S* x, S* y) {
+    batch_->data_->set->diagonal->forces_to_kappa(tree, m, x, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::forces_to_epsilon(In<S> q, In<S> tau, Out<S> epsilon) {
-  map("forces_to_epsilon", q, "tau", tau, epsilon, [](const auto& tree, const auto& m, S* x, S* y) {
-    kernel_set().in<S>().diagonal->forces_to_kappa(tree, m, x, y);
-    kernel_set().in<S>().diagonal->solve_root(tree, m, y);
+  map("forces_to_epsilon", q, "tau", tau, epsilon, [this](const auto& tree, const auto& m, S* x, S* y) {
+    batch_->data_->set->diagonal->forces_to_kappa(tree, m, x, y);
+    batch_->data_->set->diagonal->solve_root(tree, m, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::kappa_to_forces(In<S> q, In<S> kappa, Out<S> tau) {
-  map("kappa_to_forces", q, "kappa", kappa, tau, [](const auto& tree, const auto& m, S* x, S* y) {
-    kernel_set().in<S>().diagonal->kappa_to_forces(tree, m, x, y);
+  map("kappa_to_forces", q, "kappa", kappa, tau, [this](const auto& tree, const auto& m, S* x, S* y) {
+    batch_->data_->set->diagonal->kappa_to_forces(tree, m, x, y);
   });
 }
 template <class S>
 void DiagonalizedBatch<S>::epsilon_to_forces(In<S> q, In<S> epsilon, Out<S> tau) {
-  map("epsilon_to_forces", q, "epsilon", epsilon, tau, [](const auto& tree, const auto& m, S* x, S* y) {
-    kernel_set().in<S>().diagonal->times_root(tree, m, x);
-    kernel_set().in<S>().diagonal->kappa_to_forces(tree, m, x, y);
+  map("epsilon_to_forces", q, "epsilon", epsilon, tau, [this](const auto& tree, const auto& m, S* x, S* y) {
+    batch_->data_->set->diagonal->times_root(tree, m, x);
+    batch_->data_->set->diagonal->kappa_to_forces(tree, m, x, y);
   });
 }
 
 namespace {
 /// C(q, nu) or C(q, xi); x may be m.xi itself.
 template <class S>
-void coriolis_at(const Tree<S>& tree, const DiagonalMemory<S>& m, bool normalized, const S* x,
-                 const S* wrenches, std::size_t lanes, S* C) {
-  const auto& k = *kernel_set().in<S>().diagonal;
+void coriolis_at(const DiagonalTable<S>& k, const Tree<S>& tree, const DiagonalMemory<S>& m, bool normalized,
+                 const S* x, const S* wrenches, std::size_t lanes, S* C) {
   std::copy_n(x, tree.nv * lanes, m.xi);
   if (normalized) k.solve_root_star(tree, m, m.xi);
   k.xi_to_rates(tree, m, m.xi, m.theta_dot);
   k.coriolis_of_xi(tree, m.theta_dot, m.xi, wrenches, m, C);
   if (normalized) k.coriolis_of_nu(tree, m.xi, m, C);
 }
-/// From rows of six a velocity to nv x nv.
+/// From rows of six per velocity to nv x nv.
 template <class S>
 void block_diagonal(const Tree<S>& tree, const S* rows, std::size_t lanes, S* matrix) {
   const std::size_t nv = tree.nv;
@@ -139,9 +136,9 @@ void DiagonalizedBatch<S>::coriolis(const char* function, bool normalized, In<S>
                              {d.other("C", C, d.model.nv())},
                              [&](auto& w, const S* const* in, S* const* out) {
                                const auto& m = work_[&w - d.workers.data()].m;
-                               kernel_set().in<S>().diagonal->factor(d.base(), in[0], m, w.smallest);
-                               coriolis_at(d.base(), m, normalized, in[1], wrenches.empty() ? nullptr : in[2],
-                                           d.table->lanes, out[0]);
+                               batch_->data_->set->diagonal->factor(d.base(), in[0], m, w.smallest);
+                               coriolis_at(*d.set->diagonal, d.base(), m, normalized, in[1],
+                                           wrenches.empty() ? nullptr : in[2], d.table->lanes, out[0]);
                              });
 }
 template <class S>
@@ -160,7 +157,7 @@ void DiagonalizedBatch<S>::D(In<S> q, Out<S> matrix) {
   d.call_with_model_inertias("D", {d.q(q)}, {d.other("matrix", matrix, nv * nv)},
                              [&](auto& w, const S* const* in, S* const* out) {
                                const auto& m = work_[&w - d.workers.data()].m;
-                               kernel_set().in<S>().diagonal->factor(d.base(), in[0], m, w.smallest);
+                               batch_->data_->set->diagonal->factor(d.base(), in[0], m, w.smallest);
                                block_diagonal(d.base(), m.k.D, d.table->lanes, out[0]);
                              });
 }
@@ -181,7 +178,7 @@ void DiagonalizedBatch<S>::terms(In<S> q, In<S> v, In<S> tau, const Terms& t, In
        d.if_wanted("D_dot", t.D_dot, nv * nv)},
       [&](auto& w, const S* const* in, S* const* out) {
         const auto& m = work_[&w - d.workers.data()].m;
-        const auto& k = *kernel_set().in<S>().diagonal;
+        const auto& k = *batch_->data_->set->diagonal;
         const S* const external = wrenches.empty() ? nullptr : in[3];
         k.factor(d.base(), in[0], m, w.smallest);
         if (!t.nu.empty()) {
@@ -214,7 +211,7 @@ void DiagonalizedBatch<S>::motion(const char* function, bool normalized, In<S> q
                                   Out<S> rate, In<S> wrenches) {
   auto& d = *batch_->data_;
   const auto kernel =
-      normalized ? kernel_set().in<S>().diagonal->nu_dot : kernel_set().in<S>().diagonal->xi_dot;
+      normalized ? batch_->data_->set->diagonal->nu_dot : batch_->data_->set->diagonal->xi_dot;
   d.call_with_model_inertias(
       function, {d.q(q), d.v(normalized ? "nu" : "xi", x), d.v("tau", tau), d.wrenches(wrenches)},
       {d.other("rate", rate, d.model.nv())}, [&](auto& w, const S* const* in, S* const* out) {
@@ -240,13 +237,13 @@ void DiagonalizedBatch<S>::decoupled_rate_control(In<S> q, In<S> v, In<S> desire
       "decoupled_rate_control", {d.q(q), d.v("v", v), d.v("desired_nu", desired_nu), d.v("gains", gains)},
       {d.other("tau", tau, d.model.nv())}, [&](auto& w, const S* const* in, S* const* out) {
         const auto& m = work_[&w - d.workers.data()].m;
-        const auto& k = *kernel_set().in<S>().diagonal;
+        const auto& k = *batch_->data_->set->diagonal;
         S *const nu = batching::numbers(w.scratch[0]), *const eps = batching::numbers(w.scratch[1]);
         k.factor(d.base(), in[0], m, w.smallest);
         k.rates_to_xi(d.base(), m, in[1], nu);
         k.times_root_star(d.base(), m, nu);
         std::fill_n(out[0], n, S(0));  // at rest
-        coriolis_at(d.base(), m, true, compensation == RateCompensation::all ? nu : out[0],
+        coriolis_at(*d.set->diagonal, d.base(), m, true, compensation == RateCompensation::all ? nu : out[0],
                     static_cast<const S*>(nullptr), d.table->lanes, eps);
         for (std::size_t i = 0; i < n; ++i) eps[i] += in[3][i] * (in[2][i] - nu[i]);
         k.times_root(d.base(), m, eps);

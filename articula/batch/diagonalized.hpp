@@ -55,8 +55,9 @@ class DiagonalizedBatch {
   void motion(const char* function, bool normalized, In<S> q, In<S> x, In<S> tau, Out<S> rate,
               In<S> wrenches);
 
+  friend class Batch<S>;
   Batch<S>* batch_;
-  std::vector<Work> work_;  // one a thread
+  std::vector<Work> work_;  // one per thread
 };
 
 extern template class DiagonalizedBatch<double>;

@@ -2,6 +2,7 @@
 
 #include "articula/batch/data.hpp"
 #include "articula/kernels/tables.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
@@ -53,14 +54,13 @@ OperationalSpaceBatch<S>::OperationalSpaceBatch(Batch<S>& batch, std::span<const
     t.arrays = task_arrays(d.base(), *layout_, frames_, m);
     t.rows = AlignedArray<Pack<S, most_lanes>>(3 * n * n + 6 * n);
     const auto f = [](auto* p) { return reinterpret_cast<S*>(const_cast<Pack<S, most_lanes>*>(p)); };
-    t.m = {d.workers[i].m, m.frames, m.segments,  m.segment,   m.path, m.meeting, f(m.offset),
-           f(m.zeros),     f(m.r),   f(m.P_root), f(m.e),      f(m.n), f(m.T),    f(m.Omega),
-           f(m.a),         f(m.g),   f(m.to),     f(m.blocks), f(m.f)};
+    t.m = retyped<S>(m);
+    t.m.k = d.workers[i].m;
     // Constants are read with as many lanes as the instruction set has.
     const std::size_t lanes = d.table->lanes;
     S* const offset = f(m.offset);
     for (std::size_t c = 0; c < 3 * frames_.size(); ++c) {
-      const double* const p = &frames_[c / 3].p.x;
+      const double* const p = numbers_of(frames_[c / 3].p);
       std::fill_n(offset + c * lanes, lanes, static_cast<S>(p[c % 3]));
     }
     auto* at = t.rows.data();
@@ -80,7 +80,7 @@ OperationalSpaceBatch<S>::OperationalSpaceBatch(OperationalSpaceBatch&&) noexcep
 template <class S>
 void OperationalSpaceBatch<S>::update(Work& t, S* smallest, const S* q, const S* v) {
   auto& d = *batch_->data_;
-  const auto& k = *kernel_set().in<S>().tasks;
+  const auto& k = *batch_->data_->set->tasks;
   const std::size_t n = rows_, lanes = d.table->lanes;
   k.update(d.base(), q, v, t.m, smallest);
   k.terms(d.base(), v, t.m, t.omega, t.gravity, t.velocity, t.bias, t.coriolis);
@@ -100,7 +100,7 @@ void OperationalSpaceBatch<S>::update(Work& t, S* smallest, const S* q, const S*
 template <class S>
 void OperationalSpaceBatch<S>::invert(Work& t, S* rank) {
   const std::size_t n = rows_, lanes = batch_->data_->table->lanes;
-  kernel_set().in<S>().tasks->invert(rows_, t.omega, t.scratch, t.lambda, t.pivots);
+  batch_->data_->set->tasks->invert(rows_, t.omega, t.scratch, t.lambda, t.pivots);
   for (std::size_t s = 0; s < lanes; ++s) {
     rank[s] = static_cast<S>(n);
     S trace = 0, inverse_trace = 0;
@@ -121,7 +121,7 @@ template <class S>
 void OperationalSpaceBatch<S>::terms(In<S> q, In<S> v, const Terms& r) {
   auto& d = *batch_->data_;
   if (d.model.has_mimics()) return one_by_one(q, v, r);
-  const auto& k = *kernel_set().in<S>().tasks;
+  const auto& k = *batch_->data_->set->tasks;
   const std::size_t n = rows_, nv = d.model.nv(), lanes = d.table->lanes;
   auto rates = d.v("v", v);
   if (v.empty()) rates.n = 0;
@@ -164,7 +164,7 @@ void OperationalSpaceBatch<S>::terms(In<S> q, In<S> v, const Terms& r) {
 template <class S>
 void OperationalSpaceBatch<S>::motion_force(In<S> q, In<S> v, In<S> u, Out<S> F, Out<S> tau) {
   auto& d = *batch_->data_;
-  const auto& k = *kernel_set().in<S>().tasks;
+  const auto& k = *batch_->data_->set->tasks;
   const std::size_t n = rows_, nv = d.model.nv(), lanes = d.table->lanes;
   auto rates = d.v("v", v);
   if (v.empty()) rates.n = 0;

@@ -21,7 +21,7 @@ class OperationalSpaceBatch {
   ~OperationalSpaceBatch();
   OperationalSpaceBatch(OperationalSpaceBatch&&) noexcept;
 
-  int rows() const { return rows_; }  // six a frame
+  int rows() const { return rows_; }  // six per frame
   const SingularityOptions& options() const { return options_; }
 
   /// What is left empty is left out.
@@ -45,13 +45,14 @@ class OperationalSpaceBatch {
   void invert(Work& work, S* rank);
   void one_by_one(In<S> q, In<S> v, const Terms& out);
 
+  friend class Batch<S>;
   Batch<S>* batch_;
   int rows_;
   SingularityOptions options_;
   std::vector<FrameOnBody<double>> frames_;
   std::vector<Task> tasks_;
   std::unique_ptr<TaskLayout> layout_;
-  std::vector<Work> work_;  // one a thread
+  std::vector<Work> work_;  // one per thread
 };
 
 extern template class OperationalSpaceBatch<double>;

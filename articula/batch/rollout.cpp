@@ -64,7 +64,7 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
     if (w.step.size() == 0)
       w.q = Lanes(nq), w.v = Lanes(nv), w.tau = Lanes(nv), w.step = Lanes(step_memory(nq, nv));
 
-  const RolloutTable<S>& kernels = *kernel_set().in<S>().rollout;
+  const RolloutTable<S>& kernels = *d.set->rollout;
   const int lanes = d.table->lanes;
   const Layout layout = d.options.layout;
   /// The numbers of one time: n of a trajectory's `all`, beginning at `from`.

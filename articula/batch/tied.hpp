@@ -22,7 +22,7 @@ void factor_tied(const D& d, Worker<S>& w, const S* q, S* smallest) {
   d.expand(Numbers::coordinates, q, full_q);
   d.table->mass_matrix(w.tree, full_q, w.m, numbers(w.full_out[0]));
   d.reduce(Numbers::matrix, numbers(w.full_out[0]), tied_factor(w));
-  kernel_set().in<S>().rollout->factor(d.model.nv(), tied_factor(w), smallest);
+  d.set->rollout->factor(d.model.nv(), tied_factor(w), smallest);
 }
 
 /// a = M^-1 (tau - C v - g), arrays in lanes and own coordinates; tau, wrenches null: none.
@@ -45,7 +45,7 @@ void accelerate(const D& d, Worker<S>& w, const S* q, const S* v, const S* tau, 
   d.table->inverse_dynamics(w.tree, numbers(w.full[0]), full_v, nullptr, wrenches, w.m, bias);
   d.reduce(Numbers::forces, bias, own);
   for (std::size_t i = 0; i < size; ++i) a[i] = (tau ? tau[i] : S(0)) - own[i];
-  kernel_set().in<S>().rollout->solve(d.model.nv(), tied_factor(w), 1, a);
+  d.set->rollout->solve(d.model.nv(), tied_factor(w), 1, a);
 }
 
 /// The unit matrix in lanes.
@@ -56,7 +56,7 @@ void put_identity(const D& d, S* matrix) {
   for (std::size_t i = 0; i < nv; ++i) std::fill_n(matrix + i * (nv + 1) * lanes, lanes, S(1));
 }
 
-/// Room for three full matrices a worker.
+/// Room for three full matrices per worker.
 template <class D>
 void make_tied_room(D& d) {
   const typename D::Output matrix = d.matrix("", {});
@@ -82,7 +82,7 @@ void tied_inverse_mass_matrix(D& d, std::span<const S> q, std::span<S> matrix) {
          [&](auto& w, const S* const* in, S* const* out) {
            factor_tied(d, w, in[0], w.smallest);
            put_identity(d, out[0]);
-           kernel_set().in<S>().rollout->solve(nv, tied_factor(w), nv, out[0]);
+           d.set->rollout->solve(nv, tied_factor(w), nv, out[0]);
          });
 }
 
@@ -107,7 +107,7 @@ void tied_linearized_forward(D& d, std::span<const S> q, std::span<const S> v, s
              for (std::size_t c = 0; c < size; ++c) out[i][c] = -out[i][c];
            }
            put_identity(d, out[2]);
-           for (int i = 0; i < 3; ++i) kernel_set().in<S>().rollout->solve(nv, tied_factor(w), nv, out[i]);
+           for (int i = 0; i < 3; ++i) d.set->rollout->solve(nv, tied_factor(w), nv, out[i]);
          });
 }
 
@@ -133,7 +133,7 @@ void tied_perturbed_forward(D& d, std::span<const S> q, std::span<const S> v, st
                                       full_dv, nullptr, w.lin, full_dT);
            d.reduce(Numbers::forces, full_dT, out[0]);
            for (std::size_t i = 0; i < size; ++i) out[0][i] = in[5][i] - out[0][i];
-           kernel_set().in<S>().rollout->solve(nv, tied_factor(w), 1, out[0]);
+           d.set->rollout->solve(nv, tied_factor(w), 1, out[0]);
          });
 }
 

@@ -112,7 +112,7 @@ void Batch<S>::vary(In<S> inertias, In<S> armature) {
         }
         const InertialConstants c =
             inertial_constants(given.of(state, body), d.model.bodies()[body].link_axes);
-        const double* const numbers = &c.mp.x;
+        const auto* const numbers = reinterpret_cast<const double*>(&c);
         for (int i = 0; i < each; ++i) at[i * lanes] = static_cast<S>(numbers[i]);
       }
       for (std::size_t i = 0; i < full_nv; ++i)
@@ -127,7 +127,7 @@ template <class S>
 void Batch<S>::use_model_inertias() {
   Data& d = *data_;
   d.varied.reset();
-  d.table = kernel_set().in<S>().batch;
+  d.table = d.set->batch;
   for (auto& w : d.workers) {
     w.tree = d.model.template tree<S>();
     if (d.columns) w.lin.mass = d.mass_outboard(w);

@@ -22,18 +22,12 @@ struct Structure : LinearizationWorkspace<double> {
 
 struct Lin : Structure {
   explicit Lin(Bench& b) : Structure(b.model) {
-    const std::size_t slots = padded(b.tree.slots()), nv = padded(b.nv());
-    m.k = b.m;
-    m.y = b.give(slots * motion::count);
-    m.columns = b.give(column::count * nv);
-    m.side = b.give(42 * slots);
-    m.own = b.give(6 * nv);
-    m.row = b.give(3 * nv);
-    m.direct = b.give(direct::count * nv);
-    m.t = b.give(12 * slots);
-    m.result = b.give(3 * nv);
     static_cast<LinearizationTables&>(m) = memory();
-    m.Z = b.give(6 * m.carriers);
+    const auto each = [&b](S*& array, std::size_t count, bool wanted = true) {
+      if (wanted) array = b.give(count);
+    };
+    m.plan(each, b.tree, LinearizationNeeds{.columns = true, .direct = true});
+    m.k = b.m;
     m.mass = memory().mass;
   }
   LinearizationMemory<S> m;

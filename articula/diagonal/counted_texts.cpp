@@ -22,30 +22,15 @@ Counted* Bench::give(std::size_t count) {
 }
 
 Bench::Bench(const Model& model) : model(model), tree(model.tree<double>()) {
-  const std::size_t slots = tree.slots(), n = tree.nv;
-  m.x = give(slots * body::count);
-  m.side = give(slots * side_count);
-  m.K = give(6 * n);
-  m.D = give(6 * n);
-  m.inv_D = give(6 * n);
-  m.nu = give(n);
-  m.lambda = give(6 * slots);
-  m.roots = give(13 * slots);
-  m.Hs = give(6 * row_length(tree.nv));
-  m.X = give(6 * row_length(tree.nv));
-  m.p = give(3 * slots);
-  m.V = give(6 * slots);
-  m.alpha = give(6 * slots);
+  const std::size_t n = tree.nv;
+  const auto each = [this](Counted*& array, std::size_t count, bool wanted = true) {
+    if (wanted) array = give(count);
+  };
+  m.plan(each, tree,
+         MemoryNeeds{
+             .side = true, .factor = true, .keep_D = true, .solve = true, .composite = true, .motion = true});
+  d.plan(each, tree);
   d.k = m;
-  d.P_plus = give(21 * slots);
-  d.G = give(6 * n);
-  d.V = give(6 * slots);
-  d.root = give(6 * n);
-  d.inv_root = give(n);
-  d.D_dot = give(6 * n);
-  d.xi = give(n);
-  d.theta_dot = give(n);
-  d.force = give(n);
   const std::vector<double> own = random(model, 1);
   q = give(tree.nq);
   const auto map = model.full_coordinates();
@@ -67,7 +52,7 @@ namespace {
 namespace text = counted_text;
 using S = Counted;
 
-text::NamedMemory<S> named(Bench& b) {
+NamedMemory<S> named(Bench& b) {
   // P, a, b and alpha have their own uses elsewhere, and sizes that fit.
   return {b.d.force, b.d.V, b.m.V, b.d.P_plus, b.m.alpha};
 }

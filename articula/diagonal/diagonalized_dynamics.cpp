@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "articula/diagonal/arrays.hpp"
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/kernels/tables.hpp"
 
@@ -18,7 +17,7 @@ DiagonalizedDynamics::DiagonalizedDynamics(const Model& model)
         "diagonalized dynamics: model '{}' has mimic joints, whose hinges share coordinates; the factor "
         "of the mass matrix needs one coordinate a hinge",
         model.name()));
-  extra_ = diagonal_arrays(tree(), d_);
+  extra_ = make_arrays(d_, tree());
   d_.k = m_;
   control_ = AlignedArray<double>(2 * static_cast<std::size_t>(tree().nv));
 }

@@ -1,4 +1,4 @@
-// The equations of motion with a diagonal mass matrix (DIAG; MATH.md 8; docs/diagonalized.md).
+// The equations of motion with a diagonal mass matrix (DIAG; docs/math.md 8; docs/diagonalized.md).
 //
 //   nu = m* v, eps = m^-1 tau, M = m m*, m = [Id + H phi K] D^1/2:      nu' + C(q, nu) = eps
 //   xi = D^-1/2* nu, kappa = D^1/2 eps:                               D xi' + C(q, xi) = kappa
@@ -20,7 +20,7 @@ namespace articula {
 enum class RateCompensation { gravity, all };
 
 /// Memory for one model; one per thread. Not for models with mimic joints (ArgumentError): their hinges share
-/// coordinates, and the factor m acts on one coordinate a hinge.
+/// coordinates, and the factor m acts on one coordinate per hinge.
 class DiagonalizedDynamics : public Workspace<double> {
  public:
   explicit DiagonalizedDynamics(const Model& model);
@@ -28,8 +28,7 @@ class DiagonalizedDynamics : public Workspace<double> {
   /// Sets the configuration. SingularError names a joint that nothing resists.
   void update(In<double> q);
 
-  // --- maps at the last configuration. Arguments may be the same array.
-  // ---------------------------------------------
+  // --- maps at the last configuration. Arguments may be the same array. ------------------------------
   void rates_to_nu(In<double> v, Out<double> nu);
   void nu_to_rates(In<double> nu, Out<double> v);
   void rates_to_xi(In<double> v, Out<double> xi);
@@ -39,8 +38,7 @@ class DiagonalizedDynamics : public Workspace<double> {
   void forces_to_kappa(In<double> tau, Out<double> kappa);
   void kappa_to_forces(In<double> kappa, Out<double> tau);
 
-  // --- terms at the last configuration
-  // ------------------------------------------------------------------------------
+  // --- terms at the last configuration ---------------------------------------------------------------
   /// C(q, nu) and C(q, xi), with gravity and less external forces.
   void coriolis_nu(In<double> nu, Out<double> C, Wrenches<double> wrenches = {});
   void coriolis_xi(In<double> xi, Out<double> C, Wrenches<double> wrenches = {});
@@ -53,8 +51,7 @@ class DiagonalizedDynamics : public Workspace<double> {
   /// D, nv x nv, block diagonal, row by row.
   void D(Out<double> matrix) const;
 
-  // --- forward dynamics; the acceleration v' is never formed
-  // ----------------------------------------------------------
+  // --- forward dynamics; the acceleration v' is never formed -----------------------------------------
   /// nu' = eps - C(q, nu) and xi' = D^-1 (kappa - C(q, xi)). The result must be an array of its own. nu_dot
   /// also does what update(q) does.
   void nu_dot(In<double> q, In<double> nu, In<double> tau, Out<double> nu_dot,

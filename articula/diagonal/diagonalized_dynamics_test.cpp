@@ -188,8 +188,7 @@ TEST(DiagonalizedDynamics, RefusesMimicJointsAndWrongSizes) {
   EXPECT_THROW(work.nu_dot(one, one, two, one), ArgumentError);
 }
 
-// --- the decoupled rate controller
-// ------------------------------------------------------------------------------------
+// --- the decoupled rate controller -------------------------------------------------------------------
 TEST(DecoupledRateControl, EachRateIsItsOwnFirstOrderLoop) {
   for_each_model([&](const Model& model, const State& s) {
     const std::size_t n = model.nv();

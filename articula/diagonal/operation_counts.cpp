@@ -61,8 +61,7 @@ Tally count_operations(const Model& model, std::string_view algorithm, Counting 
   throw ArgumentError(fmt::format("count_operations: unknown algorithm '{}'; known: {}", algorithm, known));
 }
 
-// --- formulas
-// ---------------------------------------------------------------------------------------------------------
+// --- formulas ----------------------------------------------------------------------------------------
 ModelSpec counting_chain(int joints, ChainKind kind, ChainAxes axes) {
   ModelSpec spec = make_chain(joints);
   // A quarter turn about x and back, by turns, written exactly: zeros and ones.
@@ -149,8 +148,7 @@ CountFormula count_formula(std::string_view algorithm, ChainKind kind, ChainAxes
   return formula;
 }
 
-// --- what the papers print (MATH.md 11)
-// ---------------------------------------------------------------------------------
+// --- what the papers print (docs/math.md 11) ---------------------------------------------------------
 double PublishedCount::total(double n) const {
   return value(multiplications, n) + (total_only ? 0 : value(additions, n));
 }

@@ -26,8 +26,7 @@ const std::vector<CountedAlgorithm>& counted_algorithms();
 /// They do not depend on the state. Throws ArgumentError for an unknown algorithm, with the known ones.
 Tally count_operations(const Model& model, std::string_view algorithm, Counting how = Counting::executed);
 
-// --- formulas in n
-// ----------------------------------------------------------------------------------------------------
+// --- formulas in n -----------------------------------------------------------------------------------
 /// Serial chains of n joints: all revolute, all prismatic, or revolute and prismatic by turns; joint axes and
 /// offsets anyhow, or each axis perpendicular to the one before with the offset along x (DIAG's "special"
 /// manipulators). Inertias are general.

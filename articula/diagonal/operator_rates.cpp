@@ -190,8 +190,8 @@ OperatorRates operator_rates(const Model& model, In<double> q, In<double> v) {
   out.Omega_delta = stored(Od);
   out.lambda = stored(s.P_dot + Od * s.P + s.P * star(Od));
   out.m = stored(factor * s.r);
-  out.m_dot =
-      stored(s.H * (phi_dot * K + s.phi * K_dot) * s.r + factor * s.r_dot);  // equal to (29) where that holds
+  // Equal to (29) where that holds.
+  out.m_dot = stored(s.H * (phi_dot * K + s.phi * K_dot) * s.r + factor * s.r_dot);
   out.axes = stored(s.axes);
   return out;
 }

@@ -2,7 +2,7 @@
 // (DIAG 29), and the Coriolis term of the diagonalized equations entry by entry (DIAG 48): for study and for
 // tests, O(n^3).
 //
-// World axes, each body's quantities at its joint origin O_k; body space stacked base to tip, six numbers a
+// World axes, each body's quantities at its joint origin O_k; body space stacked base to tip, six numbers per
 // body, rotation first; joint space in velocity order. The inertial derivative is that of these numbers. The
 // local one is what an observer on each body sees: the derivative of the components in the bodies' own axes,
 // written in world axes.
@@ -36,14 +36,13 @@ struct OperatorRates {
 /// ArgumentError for models with mimic joints, whose hinges share coordinates.
 OperatorRates operator_rates(const Model& model, In<double> q, In<double> v);
 
-/// C(q, nu) = c nu + bias, with c skew-symmetric:
+/// C(q, nu) = c nu + bias, with c skew-symmetric; for i outboard of k
 ///
-///   c(k,i) = D^-1/2(k) H(k) [ sum over m outboard of i of psi(k,m) P(m) Od*(m) psi*(i,m) ] H*(i) D^-1/2*(i),
-///   i outboard of k
+///   c(k,i) = D^-1/2(k) H(k) [ sum over m outboard of i of psi(k,m) P(m) Od*(m) psi*(i,m) ] H*(i) D^-1/2*(i)
 ///
-/// (DIAG 48; written with P+ = taubar P and phi across joint m, it holds for joints with several freedoms);
-/// on the diagonal, joints with several freedoms have a skew block of their own. bias = D^-1/2 H psi b holds
-/// what is left: b = S[V] M V - M (0, g).
+/// DIAG (48) prints Od for Od*: the opposite sign, for revolute joints. Written with P+ = taubar P and phi
+/// across joint m, this holds for joints with several freedoms too; these also have a skew block of their own
+/// on the diagonal. bias = D^-1/2 H psi b holds what is left: b = S[V] M V - M (0, g).
 struct CoriolisComponents {
   operators::Dense c;
   std::vector<double> bias, nu;

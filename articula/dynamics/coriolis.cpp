@@ -7,19 +7,16 @@
 namespace articula {
 
 Coriolis::Coriolis(const Model& model) : Workspace<double>(model, {}) {
-  const std::size_t nv = tree().nv, slots = tree().slots();
-  extra_ = AlignedArray<double>(31 * slots + 12 * nv);
+  const std::size_t nv = tree().nv;
+  extra_ = make_arrays(n_, tree());
   unit_ = AlignedArray<double>(std::max<std::size_t>(nv, model.nv()));
   if (model.has_mimics()) full_ = AlignedArray<double>(nv * nv);
 }
 
 void Coriolis::run(const double* q, const double* v, double* C) {
-  const std::size_t slots = tree().slots(), full_nv = tree().nv, nv = model_.nv();
-  double* const e = extra_.data();
-  const CoriolisScratch scratch{
-      e, e + 3 * slots, e + 9 * slots, e + 19 * slots, e + 31 * slots, e + 31 * slots + 6 * full_nv};
+  const std::size_t full_nv = tree().nv, nv = model_.nv();
   double* const full = full_.size() ? full_.data() : C;
-  kernel_set().operators->coriolis_matrix(tree(), q, v, m_, scratch, full);
+  kernel_set().operators->coriolis_matrix(tree(), q, v, m_, n_, full);
   if (full == C) return;
   // Mimic ratios are constants: C = Gamma* C_full Gamma.
   const auto map = model_.full_velocities();

@@ -15,12 +15,13 @@ class Coriolis : public Workspace<double> {
 
  private:
   void run(const double* full_q, const double* full_v, double* C);
+  CoriolisMemory<double> n_;
   AlignedArray<double> extra_, full_, unit_;
 };
 
 /// C(q, v), nv x nv, row by row: C v + g = bias_forces, and dM/dt - 2 C is skew-symmetric, for every joint
-/// kind. With one freedom a joint it is the matrix of MR9 (9.87), made of Christoffel symbols. O(n d), d the
-/// depth.
+/// kind. With one freedom per joint it is the matrix of MR9 (9.87), made of Christoffel symbols. O(n d), d
+/// the depth.
 inline void coriolis_matrix(Coriolis& work, In<double> q, In<double> v, Out<double> C) {
   work.compute(q, v, C);
 }
@@ -28,7 +29,7 @@ inline void coriolis_matrix(Coriolis& work, In<double> q, In<double> v, Out<doub
 inline void mass_matrix_rate(Coriolis& work, In<double> q, In<double> v, Out<double> dM_dt) {
   work.compute_mass_matrix_rate(q, v, dM_dt);
 }
-/// gamma[k][i][j] (one nv x nv matrix for each k): c_i = sum gamma v_j v_k. With one freedom a joint these
+/// gamma[k][i][j] (one nv x nv matrix for each k): c_i = sum gamma v_j v_k. With one freedom per joint these
 /// are the Gamma_ijk of MR9 (9.13), symmetric in j and k. Joints with several freedoms have velocities that
 /// are no rates of coordinates; gamma is then the factor of v(k) in C(i,j): not symmetric in j and k, but
 /// with the same skew-symmetry.
@@ -36,7 +37,7 @@ inline void christoffel_symbols(Coriolis& work, In<double> q, Out<double> gamma)
   work.compute_christoffel(q, gamma);
 }
 
-/// The same in one call, for use outside loops.
+/// These make their workspace in the call: for use outside loops.
 std::vector<double> coriolis_matrix(const Model& model, In<double> q, In<double> v);
 std::vector<double> mass_matrix_rate(const Model& model, In<double> q, In<double> v);
 std::vector<double> christoffel_symbols(const Model& model, In<double> q);

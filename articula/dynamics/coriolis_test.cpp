@@ -65,7 +65,7 @@ TEST(Coriolis, RateOfTheMassMatrixIsItsSymmetricPart) {
 }
 
 TEST(Coriolis, ChristoffelSymbolsAreThoseOfTheMassMatrix) {
-  // One freedom a joint: Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2   MR9 (9.13), (9.86)
+  // One freedom per joint: Gamma_ijk = (dM_ij/dq_k + dM_ik/dq_j - dM_jk/dq_i) / 2   MR9 (9.13), (9.86)
   const std::vector<JointKind> kinds{JointKind::revolute,  JointKind::continuous, JointKind::prismatic,
                                      JointKind::universal, JointKind::helical,    JointKind::cylindrical,
                                      JointKind::fixed};

@@ -10,7 +10,7 @@ namespace articula {
 NamedForwardDynamics::NamedForwardDynamics(const Model& model)
     : Workspace<double>(model, {.side = true, .factor = true, .keep_D = true, .solve = true}),
       mimics_(model),
-      extra_(static_cast<std::size_t>(model.tree<double>().nv) + 39 * model.tree<double>().slots()),
+      extra_(make_arrays(n_, model.tree<double>())),
       alpha_(model.body_count()),
       unit_(mimics_.count() > 0 ? model.tree<double>().nv : 0) {}
 
@@ -25,14 +25,12 @@ void NamedForwardDynamics::compute(Algorithm algorithm, In<double> q, In<double>
   check(name, "a", a.size(), model_.nv());
   const double* const forces = check_wrenches(name, wrenches);
   const Tree<double>& t = tree();
-  double* const extra = extra_.data();
-  const std::size_t nv = t.nv, slots = t.slots();
-  const NamedScratch scratch{extra, extra + nv, extra + nv + 6 * slots, extra + nv + 12 * slots,
-                             reinterpret_cast<double*>(alpha_.data())};
+  const std::size_t nv = t.nv;
+  n_.alpha = reinterpret_cast<double*>(alpha_.data());
   double* const full = full_result(a);
   has_alpha_ = false;
   if (!(kernel_set().operators->fd[static_cast<int>(algorithm)](t, full_q(q), full_v(v), full_tau(tau),
-                                                                forces, m_, scratch, full) > 0))
+                                                                forces, m_, n_, full) > 0))
     throw_singular(model_, name, m_.inv_D);
   if (mimics_.count() > 0) {
     for (int row = 0; row < mimics_.count(); ++row) {
@@ -44,15 +42,15 @@ void NamedForwardDynamics::compute(Algorithm algorithm, In<double> q, In<double>
     std::copy_n(full, nv, unit_.data());
     mimics_.apply(full);
     mimics_.take_own(full, a);
-    if (algorithm ==
-        Algorithm::fd2) {  // what the mimic joints' forces change, carried outward: phi* H* (difference)
+    // What the mimic joints' forces change, carried outward: phi* H* (difference).
+    if (algorithm == Algorithm::fd2) {
       for (std::size_t i = 0; i < nv; ++i) unit_[i] = full[i] - unit_[i];
       Sweep<double> s;
       s.outward = true;
       s.H_times = unit_.data();
-      s.z = extra + nv;
+      s.z = n_.a;
       kernel_set().in<double>().sweeps->sweep(t, m_, s);
-      for (std::size_t i = 0; i < 6 * alpha_.size(); ++i) scratch.alpha[i] += s.z[i];
+      for (std::size_t i = 0; i < 6 * alpha_.size(); ++i) n_.alpha[i] += s.z[i];
     }
   }
   has_alpha_ = algorithm == Algorithm::fd2;

@@ -23,6 +23,7 @@ class NamedForwardDynamics : public Workspace<double> {
 
  private:
   MimicCorrection<double> mimics_;
+  NamedMemory<double> n_;
   AlignedArray<double> extra_;
   std::vector<Spatial<double>> alpha_;
   std::vector<double> unit_;
@@ -47,7 +48,7 @@ inline void forward_dynamics_fd4(NamedForwardDynamics& work, In<double> q, In<do
                                  Out<double> a, Wrenches<double> wrenches = {}) {
   work.compute(NamedForwardDynamics::Algorithm::fd4, q, v, tau, a, wrenches);
 }
-/// The same in one call, for use outside loops.
+/// These make their workspace in the call: for use outside loops.
 std::vector<double> forward_dynamics_fd1(const Model& model, In<double> q, In<double> v, In<double> tau);
 std::vector<double> forward_dynamics_fd2(const Model& model, In<double> q, In<double> v, In<double> tau);
 std::vector<double> forward_dynamics_fd3(const Model& model, In<double> q, In<double> v, In<double> tau);

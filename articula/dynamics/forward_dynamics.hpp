@@ -26,7 +26,7 @@ void forward_dynamics(ForwardDynamics<S>& work, In<S> q, In<S> v, In<S> tau, Out
                       Wrenches<S> wrenches = {}) {
   work.compute(q, v, tau, a, wrenches);
 }
-/// The same in one call, for use outside loops.
+/// This makes its workspace in the call: for use outside loops.
 std::vector<double> forward_dynamics(const Model& model, In<double> q, In<double> v, In<double> tau);
 
 extern template class ForwardDynamics<double>;

@@ -38,7 +38,7 @@ void gravity_forces(InverseDynamics<S>& work, In<S> q, Out<S> tau) {
   work.compute_gravity(q, tau);
 }
 
-/// The same in one call, for use outside loops: they make a workspace each time.
+/// These make their workspace in the call: for use outside loops.
 std::vector<double> inverse_dynamics(const Model& model, In<double> q, In<double> v, In<double> a);
 std::vector<double> bias_forces(const Model& model, In<double> q, In<double> v);
 std::vector<double> gravity_forces(const Model& model, In<double> q);

@@ -26,14 +26,13 @@ class MassFactor : public Workspace<S> {
   /// M^-1, nv x nv, row by row: O(n^2).
   void inverse(Out<S> matrix);
 
-  // --- products, at the last configuration; x and y must not overlap (mass_factor_products.cpp)
-  // ----------------------
+  // --- products, at the last configuration; x and y must not overlap (mass_factor_products.cpp) ------
   /// y = M x, without forming M.
   void multiply(In<S> x, Out<S> y);
   /// X = M^-1 T for several right-hand sides: nv x columns, row by row.
   void solve_columns(In<S> T, Out<S> X, int columns);
   /// The factor itself and its inverse, [Id + H phi K] and [Id - H psi K], and their adjoints. Not for models
-  /// with mimic joints, where the factor acts on one coordinate a hinge.
+  /// with mimic joints, where the factor acts on one coordinate per hinge.
   void times_factor(In<S> x, Out<S> y);
   void times_factor_star(In<S> x, Out<S> y);
   void solve_factor(In<S> x, Out<S> y);
@@ -58,8 +57,8 @@ class MassFactor : public Workspace<S> {
   };
   WeakestJoint weakest_joint() const;
   /// J M^-1 J* of a set of frames (by index; world axes, each at its frame's origin), 6m x 6m, row by row: by
-  /// the recursion for Omega and the closest common ancestors (OSC 60; MATH.md 6), O(n + m d) and a block for
-  /// each pair. The first call makes room.
+  /// the recursion for Omega and the closest common ancestors (OSC 60; docs/math.md 6), O(n + m d) and a
+  /// block for each pair. The first call makes room.
   void frame_inertia_inverse(std::span<const int> frames, Out<S> matrix);
 
  private:

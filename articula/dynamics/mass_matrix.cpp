@@ -2,6 +2,7 @@
 
 #include "articula/kernels/centroidal_map_text.hpp"
 #include "articula/kernels/tables.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
@@ -41,7 +42,7 @@ void MassMatrix<S>::compute_centroidal_map(In<S> q, Out<S> map) {
   for (S& x : map) x = 0;
   const auto full = this->model_.full_velocities();
   centroidal_columns(this->tree(), this->m_, [&](int i, const Spatial<S>& column) {
-    const S* c = &column.w.x;
+    const S* c = numbers_of(column);
     for (int r = 0; r < 6; ++r)
       map[static_cast<std::size_t>(r) * nv + full[i].source] += static_cast<S>(full[i].multiplier) * c[r];
   });

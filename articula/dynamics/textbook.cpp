@@ -110,7 +110,7 @@ std::vector<double> reduced(const Model& model, const Matrix& full) {
 }
 Matrix base_acceleration(const Model& model) {
   const Vec3<double> g = model.gravity();
-  return column(Spatial<double>{{0, 0, 0}, -g});  // V'_0 = (0, -g): MR9 prints +g (MATH.md 12)
+  return column(Spatial<double>{{0, 0, 0}, -g});  // V'_0 = (0, -g): MR9 prints +g (docs/math.md 12)
 }
 std::vector<double> stored(const Matrix& v) { return {v.numbers().begin(), v.numbers().end()}; }
 TextbookMatrix stored_matrix(const Matrix& m) { return {m.rows(), m.columns(), stored(m)}; }

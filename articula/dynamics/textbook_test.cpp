@@ -41,7 +41,7 @@ TEST(Textbook, AgreesWithTheLibraryOnRandomTrees) {
   }
 }
 
-/// MR9's 2R example, with its two misprints put right (MATH.md 12).
+/// MR9's 2R example, with its two misprints put right (docs/math.md 12).
 TEST(Textbook, TwoLinksOfPointMasses) {
   const double m1 = 1.3, m2 = 0.7, L1 = 0.8, L2 = 0.5, g = 9.81;
   ModelSpec spec;

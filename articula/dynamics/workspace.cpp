@@ -5,54 +5,15 @@
 #include <cmath>
 
 #include "articula/kernels/tables.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
-
-namespace {
-/// Widest Wide<S> of any instruction set, in scalars.
-template <class S>
-constexpr std::size_t widest = sizeof(S) == 8 ? 8 : block;
-}  // namespace
-
-template <class S>
-AlignedArray<S> kernel_arrays(const Tree<Real<S>>& tree, const MemoryNeeds& needs, KernelMemory<S>& m) {
-  const std::size_t slots = tree.slots(), nv = tree.nv, padded = (slots + block - 1) / block * block;
-  const std::size_t solve_width = needs.wide_solve ? widest<Real<S>> : 1;
-  AlignedArray<S> memory;
-  // First pass adds up, second pass hands out; every array starts on a cache line.
-  std::size_t used = 0;
-  const auto give = [&](bool wanted, std::size_t count, S*& pointer) {
-    if (!wanted) return;
-    if (memory.size()) pointer = memory.data() + used;
-    used += (count + 15) / 16 * 16;
-  };
-  for (int pass = 0; pass < 2; ++pass) {
-    used = 0;
-    S* lane_before = nullptr;
-    give(true, padded * body::count, m.x);
-    give(needs.side, slots * side_count, m.side);
-    give(needs.factor, nv * 6, m.K);
-    give(needs.keep_D, nv * 6, m.D);
-    give(needs.keep_D, nv * 6, m.inv_D);
-    give(needs.solve || needs.wide_solve, nv * solve_width, m.nu);
-    give(needs.solve || needs.wide_solve, slots * 6 * solve_width, m.lambda);
-    give(needs.composite, slots * 13, m.roots);
-    give(needs.composite, 1, lane_before);
-    give(needs.composite, 6 * row_length(tree.nv), m.Hs);
-    give(needs.composite, 6 * row_length(tree.nv), m.X);
-    give(needs.motion, slots * 3, m.p);
-    give(needs.motion, slots * 6, m.V);
-    give(needs.motion, slots * 6, m.alpha);
-    if (pass == 0) memory = AlignedArray<S>(used + 16);
-  }
-  return memory;
-}
 
 template <class S>
 Workspace<S>::Workspace(const Model& model, const MemoryNeeds& needs) : model_(model) {
   kernels<S>();  // chooses the instruction set now, once, so that no later call has to
   const Tree<S>& tree = model_.tree<S>();
-  memory_ = kernel_arrays(tree, needs, m_);
+  memory_ = make_arrays(m_, tree, needs);
   if (!model_.has_mimics()) return;
   const std::size_t nv = tree.nv;
   mimic_memory_ = AlignedArray<S>(tree.nq + 4 * nv);
@@ -121,7 +82,7 @@ template <class S>
 const S* Workspace<S>::check_wrenches(const char* function, std::span<const Spatial<S>> wrenches) const {
   if (wrenches.empty()) return nullptr;
   check(function, "wrenches (one a body)", wrenches.size(), model_.body_count());
-  return &wrenches[0].w.x;
+  return numbers_of(wrenches[0]);
 }
 
 template <class S>
@@ -190,10 +151,6 @@ void MimicCorrection<S>::take_own(const S* full, std::span<S> own) const {
   for (std::size_t i = 0; i < own.size(); ++i) own[i] = full[own_[i]];
 }
 
-template AlignedArray<Pack<double, block>> kernel_arrays(const Tree<double>&, const MemoryNeeds&,
-                                                         KernelMemory<Pack<double, block>>&);
-template AlignedArray<Pack<float, block>> kernel_arrays(const Tree<float>&, const MemoryNeeds&,
-                                                        KernelMemory<Pack<float, block>>&);
 template class Workspace<double>;
 template class Workspace<float>;
 template class MimicCorrection<double>;

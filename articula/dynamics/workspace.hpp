@@ -16,20 +16,12 @@ template <class S>
 using In = std::span<const std::type_identity_t<S>>;
 template <class S>
 using Out = std::span<std::type_identity_t<S>>;
-/// External forces, one (moment, force) a body, world axes, at the body's joint origin; empty: none.
+/// External forces, one (moment, force) per body, world axes, at the body's joint origin; empty: none.
 template <class S>
 using Wrenches = std::span<const Spatial<std::type_identity_t<S>>>;
 
-/// Which arrays a workspace needs.
-struct MemoryNeeds {
-  bool side = false, factor = false, keep_D = false, solve = false, wide_solve = false, composite = false,
-       motion = false;
-};
-
-/// Hands out a kernel's arrays, sized for a model, from one block of memory. S may be a pack of states.
-template <class S>
-AlignedArray<S> kernel_arrays(const Tree<Real<S>>& tree, const MemoryNeeds& needs, KernelMemory<S>& m);
-
+/// Workspaces move and do not copy: what the kernels read are pointers into a workspace's own memory. One per thread:
+/// a std::vector that they are emplaced in.
 template <class S>
 class Workspace {
  public:
@@ -37,6 +29,9 @@ class Workspace {
 
  protected:
   Workspace(const Model& model, const MemoryNeeds& needs);
+  ~Workspace() = default;
+  Workspace(Workspace&&) noexcept = default;
+  Workspace& operator=(Workspace&&) noexcept = default;
 
   /// The argument in full coordinates: itself, or expanded into memory of this workspace (q, v and a have one
   /// each).

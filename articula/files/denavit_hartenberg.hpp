@@ -9,10 +9,10 @@
 namespace articula {
 
 enum class DhConvention {
-  standard,  // frame i at the far end of link i: Rz(theta) Tz(d) Tx(a) Rx(alpha), joint i turns about z of
-             // frame i - 1
-  modified  // Craig's: frame i at joint i: Rx(alpha) Tx(a) Rz(theta) Tz(d), a and alpha are those of link i -
-            // 1
+  /// Frame i at the far end of link i, Rz(theta) Tz(d) Tx(a) Rx(alpha); joint i turns about z of frame i - 1.
+  standard,
+  /// Craig's: frame i at joint i, Rx(alpha) Tx(a) Rz(theta) Tz(d); a and alpha are those of link i - 1.
+  modified
 };
 
 /// One joint and the link that it moves. The coordinate is added to theta (revolute, continuous) or to d
@@ -36,9 +36,8 @@ struct DhTable {
 };
 
 /// Links "base", "link1", ..., each with its frame at its joint; the DH frames are kept as named frames
-/// "dh0", "dh1",
-/// ..., "tool". (With the standard convention DH frame i is at the far end of link i, not where the link's
-/// own frame is.) Throws ModelError naming the row that cannot be used.
+/// "dh0", "dh1", ..., "tool". (With the standard convention DH frame i is at the far end of link i, not where
+/// the link's own frame is.) Throws ModelError naming the row that cannot be used.
 ModelSpec spec_of(const DhTable& table);
 
 }  // namespace articula

@@ -34,8 +34,8 @@ struct ScrewChain {
 /// cannot be used.
 ModelSpec spec_of(const ScrewChain& chain);
 
-/// Mass properties of a spatial inertia G = [[J, m p~], [-m p~, m Id]] (MR9 (9.33) with p = 0), rotation
-/// first. Throws ModelError if G is not of that form.
+/// Mass properties of a spatial inertia G = [[J, m p~], [-m p~, m Id]], rotation first; MR9 (9.23) and (9.41)
+/// are the case p = 0, a frame at the mass centre. Throws ModelError if G is not of that form.
 MassProperties mass_properties(const std::array<std::array<double, 6>, 6>& G);
 
 }  // namespace articula

@@ -16,13 +16,13 @@ namespace articula {
 struct TriangleMesh {
   std::string name;
   std::vector<float> points;           // x y z of each point, metres before scaling
-  std::vector<std::uint32_t> corners;  // three points a triangle
+  std::vector<std::uint32_t> corners;  // three points per triangle
 };
 
 /// Reads an STL (text or binary) or OBJ file, by its ending. Throws ModelError (file, what, expected) if it
 /// is something else, larger than 64 MiB, or damaged: points that are not finite, triangles without points.
 TriangleMesh read_mesh(const std::string& path);
-/// The same from memory; `name` stands for the file in messages and tells the format by its ending.
+/// Reads a mesh from memory; `name` stands for the file in messages and tells the format by its ending.
 TriangleMesh parse_mesh(std::string_view bytes, const std::string& name);
 
 enum class ShapeKind : unsigned char { box, cylinder, sphere, capsule, mesh };

@@ -32,11 +32,9 @@ constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
 constexpr int most_attributes = 256;
-constexpr double axis_tolerance =
-    1e-6;  // of the length: axes printed with six digits are taken as they are meant
+constexpr double axis_tolerance = 1e-6;  // of the length: axes printed with six digits count as unit vectors
 
-// --- numbers in text
-// ------------------------------------------------------------------------------------------------
+// --- numbers in text ---------------------------------------------------------------------------------
 constexpr std::string_view spaces = " \t\r\n\f\v";
 
 std::vector<std::string_view> words_of(std::string_view text, std::size_t most) {
@@ -75,8 +73,7 @@ std::string advice_on(std::string_view text) {
   return "; correct it";
 }
 
-// --- the reader
-// -----------------------------------------------------------------------------------------------------
+// --- the reader --------------------------------------------------------------------------------------
 class Reader {
  public:
   explicit Reader(const std::string& name) : name_(name) {}
@@ -283,8 +280,7 @@ void Reader::note_ignored() {
                      entry.advice)});
 }
 
-// --- children and attributes
-// ----------------------------------------------------------------------------------------
+// --- children and attributes -------------------------------------------------------------------------
 const XMLElement* Reader::child(const XMLElement& parent, const char* name, const std::string& owner,
                                 Twice twice) {
   const XMLElement* first = parent.FirstChildElement(name);
@@ -381,8 +377,7 @@ Pose Reader::origin(const XMLElement& parent, const std::string& owner) {
   return pose;
 }
 
-// --- links
-// ----------------------------------------------------------------------------------------------------------
+// --- links -------------------------------------------------------------------------------------------
 void Reader::read_link(const XMLElement& e) {
   const int before = errors_;
   LinkSpec link;
@@ -438,8 +433,7 @@ Sym3<double> Reader::read_inertia(const XMLElement& inertial, const std::string&
   return {xx, yy, zz, xy, xz, yz};
 }
 
-// --- joints
-// ---------------------------------------------------------------------------------------------------------
+// --- joints ------------------------------------------------------------------------------------------
 void Reader::read_joint(const XMLElement& e) {
   const int before = errors_;
   JointSpec joint;
@@ -582,8 +576,7 @@ std::optional<Mimic> Reader::read_mimic(const XMLElement& joint, JointKind kind,
                optional_number(*e, "offset", owner).value_or(0)};
 }
 
-// --- the writer
-// -----------------------------------------------------------------------------------------------------
+// --- the writer --------------------------------------------------------------------------------------
 std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -17,7 +17,7 @@ struct UrdfResult {
 /// Reads a URDF file into a specification. Throws ModelError ("file:line: what, expected, what to do") if the
 /// file cannot be read as URDF at all; everything milder is a finding.
 UrdfResult read_urdf_spec(const std::string& path);
-/// The same from memory; `name` stands for the file name in messages.
+/// Reads a URDF text in memory; `name` stands for the file name in messages.
 UrdfResult parse_urdf_spec(std::string_view text, const std::string& name);
 
 /// What the reader found, and what find_problems finds. If the reader met an error, its findings alone: what

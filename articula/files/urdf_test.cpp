@@ -61,8 +61,7 @@ void expect_refused(const std::string& text, const std::string& place, const std
   }
 }
 
-// --- what is read
-// ---------------------------------------------------------------------------------------------------
+// --- what is read ------------------------------------------------------------------------------------
 TEST(UrdfRead, EveryJointType) {
   const std::pair<const char*, JointKind> kinds[] = {
       {"revolute", JointKind::revolute},   {"continuous", JointKind::continuous},
@@ -190,8 +189,7 @@ TEST(UrdfRead, ThousandsOfLinksInMoments) {
   EXPECT_TRUE(find_problems(r).empty());
 }
 
-// --- what is said
-// ---------------------------------------------------------------------------------------------------
+// --- what is said ------------------------------------------------------------------------------------
 TEST(UrdfRefused, WhatIsNoUrdf) {
   expect_refused("", "f.urdf:1:", "empty");
   expect_refused("  \n ", "f.urdf:", "");
@@ -340,8 +338,7 @@ TEST(UrdfErrors, ReadUrdfThrowsTheFirst) {
   std::filesystem::remove(path);
 }
 
-// --- round trip
-// -----------------------------------------------------------------------------------------------------
+// --- round trip --------------------------------------------------------------------------------------
 class Random {
  public:
   explicit Random(std::uint64_t seed) : state_(seed) {}
@@ -514,8 +511,7 @@ TEST(UrdfWrite, RefusesWhatUrdfCannotSay) {
   EXPECT_THROW(write_urdf(spec), ModelError);
 }
 
-// --- real files
-// -----------------------------------------------------------------------------------------------------
+// --- real files --------------------------------------------------------------------------------------
 void expect_round_trip(const std::filesystem::path& path) {
   const UrdfResult first = read_urdf_spec(path.string());
   EXPECT_EQ(count(first.findings, Severity::error), 0) << all(first.findings);

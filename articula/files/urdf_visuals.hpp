@@ -21,7 +21,7 @@ struct UrdfVisuals {
 /// Throws ModelError if the file is not XML; a missing or damaged mesh, or a shape with impossible numbers,
 /// is a note.
 UrdfVisuals read_urdf_visuals(const std::string& path);
-/// The same from memory; meshes are looked for from `folder` on.
+/// The shapes of a URDF text in memory; meshes are looked for from `folder` on.
 UrdfVisuals parse_urdf_visuals(std::string_view text, const std::string& name, const std::string& folder);
 
 }  // namespace articula

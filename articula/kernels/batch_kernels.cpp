@@ -1,4 +1,4 @@
-// Compiled once for each instruction set (CMakeLists.txt), like kernels/dynamics_kernels.cpp; and once more,
+// Compiled once for each instruction set (CMakeLists.txt), like dynamics_kernels.cpp; and once more,
 // by varied_kernels.cpp, for states whose masses differ.
 #include "articula/kernels/inverse_dynamics_text.hpp"
 #include "articula/kernels/kinematics_text.hpp"
@@ -44,8 +44,8 @@ ARTICULA_INLINE void store_first(const Pack<T, lanes>& x, T* p, int count) {
 #endif
 }
 
-/// From memory to the second cache a few lines at a time, since more at once are dropped; from there to the
-/// first one when a neighbour has been written.
+/// Fetches lines that results will be written to: from memory to the second cache a few at a time, since the
+/// processor drops more; from there to the first cache when a line `near` bytes before it has been written.
 struct FetchAhead {
   Ahead ahead;
   ARTICULA_INLINE void operator()(int lines) {
@@ -89,24 +89,15 @@ struct Batched {
       return w;
     }
   }
-  ARTICULA_INLINE static KernelMemory<P> in(const KernelMemory<T>& m) {
-    return {out(m.x),     out(m.side), out(m.K), out(m.D), out(m.inv_D), out(m.nu),   out(m.lambda),
-            out(m.roots), out(m.Hs),   out(m.X), out(m.p), out(m.V),     out(m.alpha)};
-  }
-  ARTICULA_INLINE static LinearizationMemory<P> in(const LinearizationMemory<T>& m) {
-    LinearizationMemory<P> w;
-    static_cast<LinearizationTables&>(w) = m;
-    w.k = in(m.k);
-    w.y = out(m.y), w.columns = out(m.columns), w.side = out(m.side), w.own = out(m.own), w.row = out(m.row);
-    w.direct = out(m.direct), w.t = out(m.t), w.result = out(m.result);
-    w.Z = out(m.Z), w.limb_columns = out(m.limb_columns), w.base = out(m.base);
-    w.mass = model(m.mass), w.damping = model(m.damping);
-    return w;
+  template <template <class> class Memory>
+  ARTICULA_INLINE static Memory<P> in(const Memory<T>& m) {
+    return retyped<P>(m);
   }
 
-  /// Squares of lanes x lanes, turned over; the last of a row overlaps the one before. Rows shorter than that
-  /// are read and written with what follows them, but for the last, where that is of the same states and
-  /// later rows make it good: masks take twice as long.
+  /// Numbers are transposed in squares of lanes x lanes; the last square of a row overlaps the one before it.
+  /// Where a state has fewer numbers than a register has lanes, whole registers are moved all the same: they
+  /// reach into the next state, whose numbers are stored later. Only the last state is masked, since masks
+  /// take twice as long.
   ARTICULA_INLINE static long square_at(long j, long n) {
     return j + lanes <= n || n < lanes ? j : n - lanes;
   }
@@ -184,8 +175,8 @@ struct Batched {
     kinematics<P>(in(tree), in(q), in(v), in(a), in(m));
   }
   static void energies(const Tree<T>& tree, const KernelMemory<T>& m, T* kinetic, T* potential) {
-    const Totals<P> t = totals<P>(in(tree), in(m), true);
-    t.kinetic.store(kinetic);
+    const Totals<P> t = totals<P>(in(tree), in(m), kinetic != nullptr);
+    if (kinetic) t.kinetic.store(kinetic);
     t.potential.store(potential);
   }
   static void lin_inverse(const Tree<T>& tree, const T* q, const T* v, const T* a,

@@ -1,17 +1,16 @@
-// The terms quadratic in velocity, one body at a time, once all angular velocities are there (MATH.md 3):
+// The terms quadratic in velocity, body by body, once all angular velocities are known (docs/math.md 3):
 //
-//   a(k) = (w(k+1) x H*v|w,  w(k+1) x (w(k+1) x l) + (w(k+1) + w(k)) x H*v|v)     JPL88 (2.19), (2.32) with
-//   the factor
-//                                                                                 2 that the sliding joint
-//                                                                                 needs
-//   b(k) = (w x J w, m w x (w x p))                                               JPL88 (2.23)
+//   a(k) = (w(k+1) x H*v|w,  w(k+1) x (w(k+1) x l) + (w(k+1) + w(k)) x H*v|v)     JPL88 (2.19), (2.32)
+//   b(k) = (w x J w,  m w x (w x p))                                              JPL88 (2.23)
+//
+// a(k) of a sliding joint has 2 w x h th'; JPL88 (2.32) prints it without the 2.
 #pragma once
 
 #include "articula/kernels/outward_text.hpp"
 
 namespace articula::ARTICULA_ISA {
 
-/// a and b, six a body, first body first. Gravity is not in a.
+/// a and b, six per body, first body first. Gravity is not in a.
 template <class S>
 ARTICULA_INLINE void bias_terms(const Tree<Real<S>>& tree, const S* v, const S* x, S* a, S* b) {
   constexpr int s = stride<S>;

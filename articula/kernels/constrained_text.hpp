@@ -1,9 +1,9 @@
 // Closed chains in one inward and one outward sweep: RCCFD2 (JPL88 6.18), for a tree and rows of any kind.
 //
-//   (1) W = H psi B, carried inward from the bodies that a group of rows acts on         [Id - H psi K] J*
-//   (6.12) (2) Omega = J M^-1 J* = W* D^-1 W                                                     (6.7) (3)
-//   Omega lambda = -(W* D^-1 e + bias),   e = T - H psi (..) from forward dynamics    (6.13) (4) D^-1 (e + W
-//   lambda), then the outward sweep of forward dynamics                   (6.17)
+//   (1) W = H psi B = [Id - H psi K] J*,  carried inward from the bodies that a group acts on      (6.12)
+//   (2) Omega = J M^-1 J* = W* D^-1 W                                                              (6.7)
+//   (3) Omega lambda = -(W* D^-1 e + bias),  e = T - H psi (..) from forward dynamics              (6.13)
+//   (4) nu = D^-1 (e + W lambda),  then the outward sweep of forward dynamics                      (6.17)
 //
 // A held object is a free body of the tree, so that its part A M_C^-1 A* of Omega is among (2). Two groups
 // meet only in the joints inboard of their closest common ancestor; groups that share no joint have no block
@@ -37,8 +37,8 @@ void place_rows(const Tree<double>& tree, const KernelMemory<double>& m, const L
   }
 }
 
-/// The forces of one group's rows carried to the world: by psi, giving L^-1 H psi B; or by phi, giving H phi
-/// B, the rows of the Jacobian. keep(step, freedoms, e) takes the result of a joint.
+/// The forces of one group's rows carried to the world: by psi, giving L^-1 H psi B; or by phi, giving
+/// H phi B, the rows of the Jacobian. keep(step, freedoms, e) takes the result of each joint.
 template <bool psi, class Keep>
 ARTICULA_INLINE void carry_rows(const Tree<double>& tree, const KernelMemory<double>& m,
                                 const LoopMemory& loop, int group, Keep&& keep) {
@@ -198,10 +198,10 @@ static void open_accelerations(const Tree<double>& tree, const KernelMemory<doub
   }
 }
 
-/// Omega = U* d^-1 U, rows of U as long as they are coupled, and x = Omega^-1 right on the way. False where a
-/// pivot falls below `tolerance` of what it was: the rows then depend on each other, and x is nothing. few:
-/// so many packs hold a whole row, and rows are taken from their beginning (what lies before the diagonal is
-/// not used); 0: any number.
+/// Omega = U* d^-1 U, where rows of U are as long as they are coupled, and x = Omega^-1 right by the way.
+/// False where a pivot falls below `tolerance` times its diagonal entry: the rows then depend on each other,
+/// and x has no meaning. few: the number of packs that hold a whole row, for small Omega; each row is then
+/// computed from column 0 on, and what lies before its diagonal is not used. 0: rows of any length.
 template <int few>
 ARTICULA_INLINE bool factor_rows(const LoopMemory& loop, double tolerance, const double* right, double* x) {
   const int m = loop.rows;

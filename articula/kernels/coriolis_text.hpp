@@ -1,12 +1,15 @@
-// C = H phi [M phi* H*' + Mr phi* H*], with H*' the rate of the columns H* and Mr the "ring" inertia (MATH.md
-// 7, 10; LIN 3). Everything is referred to one point of each tree, the origin of its first body, so phi = Id:
+// C = H phi [M phi* H*' + Mr phi* H*], with H*' the rate of the columns H* and Mr the "ring" inertia (LIN 3;
+// docs/math.md 7, 10). Everything is referred to one point per tree, the origin of its first body, so that
+// phi = Id:
 //
-//   H*'(k) = V(k) x H*(k)             the columns move with body k, whatever its joint's freedoms
-//   Mr     = 1/2 (M' - Q[M V]) = [[A, 0], [-F~, 0]],   A = -w~ (tr(J)/2 Id - J) - h~ v~,  F = m v + w x h
-//   Mr + Mr* = M'                     so C + C* = dM/dt: Q is skew
-//   R(k), Rr(k): sums of M and Mr over everything outboard of joint k
-//   C(j,k) = H(j) [Rr(k) H*(k) + R(k) H*'(k)]                       j inboard of k, or k itself
-//   C(k,j) = H*'(j) . R(k) H*(k)  +  H*(j) . Rr*(k) H*(k)           j inboard of k
+//   (1) H*'(k) = V(k) x H*(k)                                       columns move with body k
+//   (2) Mr     = 1/2 (M' - Q[M V]) = [[A, 0], [-F~, 0]]
+//       A      = -w~ (tr(J)/2 Id - J) - h~ v~,  F = m v + w x h
+//   (3) Mr + Mr* = M'                                               Q is skew, so C + C* = dM/dt
+//   (4) C(j,k) = H(j) [Rr(k) H*(k) + R(k) H*'(k)]                   j inboard of k, or k itself
+//   (5) C(k,j) = H*'(j) . R(k) H*(k)  +  H*(j) . Rr*(k) H*(k)       j inboard of k
+//
+// R(k), Rr(k): sums of M and Mr over everything outboard of joint k.
 #pragma once
 
 #include "articula/kernels/outward_text.hpp"
@@ -14,19 +17,9 @@
 namespace articula::ARTICULA_ISA {
 
 template <class S>
-struct Ring {
+struct CoriolisRing {
   Mat3<S> A;
   Vec3<S> F;
-};
-
-template <class S>
-struct CoriolisMemory {
-  S* o = nullptr;    // 3 a slot: O_k from its tree's first origin
-  S* V = nullptr;    // 6 a slot: at that origin
-  S* R = nullptr;    // 10 a slot
-  S* Rr = nullptr;   // 12 a slot
-  S* Hs = nullptr;   // 6 a velocity
-  S* dHs = nullptr;  // 6 a velocity
 };
 
 /// Full coordinates, row by row.
@@ -66,8 +59,8 @@ void coriolis_matrix(const Tree<Real<S>>& tree, const S* q, const S* v, const Ke
     const S half_trace = (M.J.xx + M.J.yy + M.J.zz) * Real<S>(0.5);
     const Sym3<S> half_trace_less_J =
         plus_diagonal(Sym3<S>{-M.J.xx, -M.J.yy, -M.J.zz, -M.J.xy, -M.J.xz, -M.J.yz}, half_trace);
-    const Ring<S> Mr{cross(-V.w, full(half_trace_less_J)) - cross(M.mp, tilde(V.v)),
-                     V.v * M.m + cross(V.w, M.mp)};
+    const CoriolisRing<S> Mr{cross(-V.w, full(half_trace_less_J)) - cross(M.mp, tilde(V.v)),
+                             V.v * M.m + cross(V.w, M.mp)};
     scatter<1>(o, n.o + 3 * k);
     scatter<1>(V, n.V + 6 * k);
     scatter<1>(M, n.R + 10 * k);
@@ -78,15 +71,15 @@ void coriolis_matrix(const Tree<Real<S>>& tree, const S* q, const S* v, const Ke
   for (int k = tree.bodies; k >= 1; --k) {
     const BodyIndex& b = tree.index[k];
     const auto R = gather<1, Inertia<S>>(n.R + 10 * k);
-    const Ring<S> Rr{gather<1, Mat3<S>>(n.Rr + 12 * k), gather<1, Vec3<S>>(n.Rr + 12 * k + 9)};
+    const CoriolisRing<S> Rr{gather<1, Mat3<S>>(n.Rr + 12 * k), gather<1, Vec3<S>>(n.Rr + 12 * k + 9)};
     const int end = k < tree.bodies ? tree.index[k + 1].v : tree.nv;
     for (int i = b.v; i < end; ++i) {
       const auto h = gather<1, Spatial<S>>(n.Hs + 6 * i);
       const Spatial<S> X = R * h;
       const Spatial<S> X_C =
           Spatial<S>{Rr.A * h.w, -cross(Rr.F, h.w)} + R * gather<1, Spatial<S>>(n.dHs + 6 * i);
-      const Vec3<S> Xr =
-          star_times(Rr.A, h.w) + cross(Rr.F, h.v);  // the rotational part of Rr* h; the other is zero
+      // The rotational part of Rr* h; the other is zero.
+      const Vec3<S> Xr = star_times(Rr.A, h.w) + cross(Rr.F, h.v);
       for (int j = b.v; j < end; ++j) C[j * nv + i] = dot(gather<1, Spatial<S>>(n.Hs + 6 * j), X_C);
       for (int p = b.inboard; p != 0; p = tree.index[p].inboard) {
         const int last = tree.index[p + 1].v;  // p < k: there is a next body

@@ -1,4 +1,4 @@
-// Compiled once for each instruction set (CMakeLists.txt), like kernels/dynamics_kernels.cpp.
+// Compiled once for each instruction set (CMakeLists.txt), like dynamics_kernels.cpp.
 #include "articula/kernels/tables.hpp"
 
 #include "articula/kernels/diagonal_text.hpp"
@@ -12,34 +12,31 @@ struct DiagonalLanes {
   using Model = Tree<T>;
   using M = DiagonalMemory<T>;
 
-  ARTICULA_INLINE static DiagonalMemory<P> in(const M& m) {
-    return {packs(m.k),        packs(m.P_plus), packs(m.G),  packs(m.V),         packs(m.root),
-            packs(m.inv_root), packs(m.D_dot),  packs(m.xi), packs(m.theta_dot), packs(m.force)};
-  }
   static void factor(const Model& tree, const T* q, const M& m, T* smallest) {
-    diagonal_factor<P>(tree, packs(q), in(m)).store(smallest);
-    factor_roots<P>(tree, in(m));
+    diagonal_factor<P>(tree, packs(q), packs(m)).store(smallest);
+    factor_roots<P>(tree, packs(m));
   }
   using InPlace = void (*)(const Model&, const DiagonalMemory<P>&, P*);
   template <InPlace f>
   static void in_place(const Model& tree, const M& m, T* x) {
-    f(tree, in(m), packs(x));
+    f(tree, packs(m), packs(x));
   }
   using Map = void (*)(const Model&, const DiagonalMemory<P>&, const P*, P*);
   template <Map f>
   static void map(const Model& tree, const M& m, const T* from, T* to) {
-    f(tree, in(m), packs(from), packs(to));
+    f(tree, packs(m), packs(from), packs(to));
   }
   static void of_xi(const Model& tree, const T* theta_dot, const T* xi, const T* wrenches, const M& m, T* C) {
-    coriolis_of_xi<P>(tree, packs(theta_dot), packs(xi), packs(wrenches), in(m), packs(C));
+    coriolis_of_xi<P>(tree, packs(theta_dot), packs(xi), packs(wrenches), packs(m), packs(C));
   }
   static void of_nu(const Model& tree, const T* xi, const M& m, T* C) {
-    coriolis_of_nu<P>(tree, packs(xi), in(m), packs(C));
+    coriolis_of_nu<P>(tree, packs(xi), packs(m), packs(C));
   }
   template <bool normalized>
   static void motion(const Model& tree, const T* q, const T* x, const T* tau, const T* wrenches, const M& m,
                      T* rate, T* smallest) {
-    diagonal_motion<normalized, P>(tree, packs(q), packs(x), packs(tau), packs(wrenches), in(m), packs(rate))
+    diagonal_motion<normalized, P>(tree, packs(q), packs(x), packs(tau), packs(wrenches), packs(m),
+                                   packs(rate))
         .store(smallest);
   }
 };

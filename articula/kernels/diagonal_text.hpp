@@ -1,18 +1,20 @@
-// The diagonalized equations of motion (DIAG; MATH.md 8):
+// The diagonalized equations of motion (DIAG; docs/math.md 8):
 //
 //   xi = [Id + H phi K]* th'      kappa = [Id - H psi K] tau      D xi' + C(th, xi) = kappa
-//   nu = D^1/2* xi                eps = D^-1/2 kappa              nu' + C(th, nu) = eps,   kinetic energy
-//   |nu|^2 / 2
+//   nu = D^1/2* xi                eps = D^-1/2 kappa              nu' + C(th, nu) = eps
 //
+// The kinetic energy is |nu|^2 / 2.
 // D^1/2 is the lower Cholesky factor of D, so that D = D^1/2 D^1/2*. DIAG's recursions hold for joints of one
 // freedom and no rotor inertia. The ones below hold for every hinge kind, trees and rotor inertia. Rates are
 // taken in the axes of body k (a dot, DIAG's "local" derivative), Od = S[H* th'] is the spatial cross
 // operator of the joint's motion, and P+ = taubar P:
 //
-//   (1) P'(k) = sum over outboard bodies of phi [taubar P' taubar* + Od P+ + P+ Od*] phi*       DIAG (13)
-//   (2) y(k)  = b + P' H* xi + sum over outboard bodies of phi [taubar y - Od P+ V+]            after DIAG
-//   (45) (3) C_xi  = H y,   b = S[V] M V - M (0, g) - external forces,   V+ = phi* V(k+1) (4) C_nu  = D^-1/2
-//   C_xi - (d D^1/2/dt)* xi,   D' = H P' H*                                  DIAG (46)
+//   (1) P'(k) = sum over outboard bodies of phi [taubar P' taubar* + Od P+ + P+ Od*] phi*   DIAG (13)
+//   (2) y(k)  = b + P' H* xi + sum over outboard bodies of phi [taubar y - Od P+ V+]        after DIAG (45)
+//   (3) C_xi  = H y
+//   (4) C_nu  = D^-1/2 C_xi - (d D^1/2/dt)* xi,   D' = H P' H*                              DIAG (46)
+//
+// with b = S[V] M V - M (0, g) - external forces and V+ = phi* V(k+1).
 //
 // (1) follows from d/dt phi = phi Od (DIAG 14) and d/dt P+ = taubar P' taubar*. (2): the rate of xi = th' +
 // G* V+ is th'' + G* (phi* V'(k+1) + Od* V+) + G'* V+ with G' = taubar P' H* D^-1. Its first two terms are
@@ -128,8 +130,7 @@ S diagonal_factor(const Tree<Real<S>>& tree, const S* q, const DiagonalMemory<S>
   return articulate_locally(tree, m);
 }
 
-// --- x -> D^1/2 x, D^1/2* x, D^-1/2 x, D^-1/2* x, in place, joint by joint
-// ----------------------------------------
+// --- x -> D^1/2 x, D^1/2* x, D^-1/2 x, D^-1/2* x, in place, joint by joint ---------------------------
 template <class S>
 void times_root(const Tree<Real<S>>& tree, const DiagonalMemory<S>& m, S* x) {
   for (int k = 1; k < tree.slots(); ++k) {

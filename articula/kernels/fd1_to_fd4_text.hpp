@@ -9,16 +9,6 @@
 
 namespace articula::ARTICULA_ISA {
 
-/// Scratch of the four, beside KernelMemory.
-template <class S>
-struct NamedMemory {
-  S* T = nullptr;      // 1 a velocity
-  S* a = nullptr;      // 6 a body
-  S* b = nullptr;      // 6 a body
-  S* P = nullptr;      // 21 a slot
-  S* alpha = nullptr;  // 6 a body
-};
-
 /// FD1, four sweeps:
 ///   T'   = T - H phi [M phi* a + b + B f(0)]                  (4.17)
 ///   th'' = [Id - H psi K]* D^-1 [Id - H psi K] T'             (4.18)
@@ -30,9 +20,9 @@ S forward_dynamics_fd1(const Tree<Real<S>>& tree, const S* q, const S* v, const 
   subtract_wrenches(tree, wrenches, m.x);                    // + B f(0)
   gather_forces(tree, m, n.T);                               // H phi [...]: inward
   for (int i = 0; i < tree.nv; ++i) n.T[i] = T[i] - n.T[i];  // (4.17)
-  const S smallest =
-      articulate<false, true>(tree, m, static_cast<const S*>(nullptr));  // P D K (4.4)-(4.6): inward
-  solve_mass_matrix(tree, m, n.T, th_dd);                                // (4.19)-(4.22): in, outward
+  // P D K (4.4)-(4.6): inward
+  const S smallest = articulate<false, true>(tree, m, static_cast<const S*>(nullptr));
+  solve_mass_matrix(tree, m, n.T, th_dd);  // (4.19)-(4.22): inward, outward
   return smallest;
 }
 

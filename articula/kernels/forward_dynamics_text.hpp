@@ -1,12 +1,15 @@
-// Forward dynamics: JPL88's FD3 (three sweeps; MATH.md 4) with the Riccati recursion folded into the inward
-// one.
+// Forward dynamics: JPL88's FD3, three sweeps (docs/math.md 4), with the Riccati recursion inside the inward
+// one. docs/kernels.md goes through that sweep line by line.
 //
-//   (1) z = phi* a, f = M z + b          outward, with joint accelerations zero (outward.hpp)
-//   (2) D = H P H*                       inward
+//   outward, with joint accelerations zero (outward_text.hpp):
+//   (1) z = phi* a,  f = M z + b
+//   inward:
+//   (2) D = H P H*
 //   (3) K(k+1,k) = phi P H* D^-1
-//   (4) P(k+1) += phi P phi* - K D K*    equal to psi P psi*; written so, the division is off the critical
-//   path (5) e = T - H p,  p(k+1) += phi p + K e (6) th''(k) = D^-1 e - K* lam(k+1),  lam(k) = phi* lam(k+1)
-//   + H* th''     outward
+//   (4) P(k+1) += phi P phi* - K D K*         equal to psi P psi*, but does not wait for the division
+//   (5) e = T - H p,  p(k+1) += phi p + K e
+//   outward:
+//   (6) th''(k) = D^-1 e - K* lam(k+1),  lam(k) = phi* lam(k+1) + H* th''
 //
 // Rotor inertia of a joint adds to D alone.
 #pragma once
@@ -22,7 +25,7 @@ struct Articulated {
   Spatial<S> p;
 };
 
-/// What articulate() does with P(k) beside using it: nothing.
+/// What articulate() does with each P(k) unless it is told otherwise: it keeps none.
 struct DropP {
   template <class S>
   ARTICULA_INLINE void operator()(int, const ArticulatedInertia<S>&) const {}
@@ -102,8 +105,8 @@ ARTICULA_INLINE S pass_joint(const Tree<Real<S>>& tree, const KernelMemory<S>& m
     return smallest;
   }
 }
-/// The same for the kinds beside revolute, apart: g++ would otherwise take registers for them from the
-/// revolute one.
+/// pass_joint for every kind but revolute. Not inlined: the registers that these kinds need would otherwise
+/// be missing in the loop over revolute joints.
 template <bool with_forces, bool keep_D, class S>
 __attribute__((noinline)) S pass_other_joint(const Tree<Real<S>>& tree, const KernelMemory<S>& m,
                                              const S* tau, int k, Articulated<S>& at) {
@@ -122,7 +125,7 @@ __attribute__((noinline)) S articulate(const Tree<Real<S>>& tree, const KernelMe
                                        const Keep& keep = {}) {
   constexpr int s = stride<S>;
   S smallest(Real<S>(1e30));
-  Articulated<S> at{};  // P(k) and p(k), from body to body where the next one is the inboard one
+  Articulated<S> at{};  // P and p; carried in registers to body k - 1 where that is the inboard one
   for (int k = tree.bodies; k >= 1; --k) {
     const BodyIndex& b = tree.index[k];
     const S* xk = slot(m.x, k, int(body::count));
@@ -190,7 +193,7 @@ __attribute__((noinline)) void smooth_other_body(const Tree<Real<S>>& tree, cons
 struct NoNext {
   ARTICULA_INLINE void operator()(int) const {}
 };
-/// (6). next(k) is told every body.
+/// (6) for all bodies. next(k) is called before each.
 template <class S, class Next = NoNext>
 ARTICULA_INLINE void smooth(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* a,
                             const Next& next = {}) {
@@ -211,7 +214,8 @@ ARTICULA_INLINE void smooth(const Tree<Real<S>>& tree, const KernelMemory<S>& m,
   }
 }
 
-/// Long chains (few_bodies), inward: told of every P(k).
+/// For long chains (more than few_bodies), as `keep` of the inward sweep: fetches what the sweep reads
+/// bodies_ahead bodies later.
 template <class S>
 struct FetchInward {
   const KernelMemory<S>& m;
@@ -222,7 +226,8 @@ struct FetchInward {
     __builtin_prefetch(m.K + 6L * (k - bodies_ahead), 0, 3);
   }
 };
-/// Outward: of the block's z axes and l, a line each body.
+/// The same for the outward sweep, which reads only z of R, and l: six components of a block, so that each of
+/// the block's first six bodies fetches one cache line of a later block.
 template <class S>
 struct FetchOutward {
   const KernelMemory<S>& m;

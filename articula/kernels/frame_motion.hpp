@@ -22,7 +22,7 @@ struct FrameOnBody {
   Mat3<T> R;
   Vec3<T> p;
 };
-/// The same at a state, world axes.
+/// A frame at a state, world axes.
 template <class S>
 struct PlacedFrame {
   int slot;
@@ -35,7 +35,7 @@ template <class S>
 struct PathMemory {
   int *count, *slots;  // kept from call to call
   S *sine, *cosine;    // of their angles
-  S* placed;           // path_numbers a body
+  S* placed;           // path_numbers per body
 };
 inline constexpr int path_numbers = 16;  // columns x, y and z of R, and l; four numbers each
 
@@ -77,7 +77,7 @@ template <class S>
 ARTICULA_INLINE Spatial<S> frame_acceleration(const KernelMemory<S>& m, const PlacedFrame<S>& f, Axes axes) {
   const auto V = gather<1, Spatial<S>>(m.V + 6 * f.slot), alpha = gather<1, Spatial<S>>(m.alpha + 6 * f.slot);
   if (axes == Axes::spatial) {
-    // V_s = (w, v - p' x ... ) with p fixed in space: d/dt (v - w x p) = v' - w' x p - w x v
+    // V of the point of the body that is at the world's origin: d/dt (v - w x p) = v' - w' x p - w x v
     const Vec3<S> p = origin_of_body(m, f.slot);
     return {alpha.w, alpha.v - cross(alpha.w, p) - cross(V.w, V.v)};
   }
@@ -118,12 +118,12 @@ ARTICULA_INLINE void joint_columns(const Tree<Real<S>>& tree, int k, const Mat3<
       });
 }
 
-/// The same for every joint whose columns of the Jacobian are not zero.
+/// joint_columns of every joint between the world and the frame: the columns of all others are zero.
 template <class S, class Put>
 ARTICULA_INLINE void frame_jacobian(const Tree<Real<S>>& tree, const KernelMemory<S>& m,
                                     const PlacedFrame<S>& f, Axes axes, Put&& put) {
-  Vec3<S> to_point =
-      f.r;  // from O_k; summed up, not subtracted: a point far from the world's origin loses nothing
+  // From O_k: a sum of vectors between neighbours, so that nothing is lost far from the world's origin.
+  Vec3<S> to_point = f.r;
   for (int k = f.slot; k > 0; k = tree.index[k].inboard) {
     if (axes == Axes::spatial) to_point = -origin_of_body(m, k);
     joint_columns(tree, k, axes_of_body(m, k), to_point, axes == Axes::local ? &f.R : nullptr, put);

@@ -1,11 +1,12 @@
-// T = H phi (M alpha + b): inverse dynamics by one outward and one inward sweep (JPL88 3.5; MATH.md 3).
+// T = H phi (M alpha + b): inverse dynamics by one outward and one inward sweep (JPL88 3.5; docs/math.md 3).
 #pragma once
 
 #include "articula/kernels/outward_text.hpp"
 
 namespace articula::ARTICULA_ISA {
 
-/// f(k) = sum over outboard bodies of phi f + its own;  T = H f.  Sums of further children: 6 scalars a slot.
+/// f(k) = sum over outboard bodies of phi f, and its own; T = H f. m.side has the sums over all children but
+/// body k + 1, 6 numbers per slot.
 template <class S>
 ARTICULA_INLINE void gather_forces(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* tau) {
   constexpr int s = stride<S>;

@@ -76,8 +76,8 @@ Totals<S> totals(const Tree<Real<S>>& tree, const KernelMemory<S>& m, bool movin
     t.kinetic = t.kinetic + dot(V, MV) * Real<S>(0.5);
     t.momentum += Phi<S>{r} * MV;
   }
-  const Vec3<S> c =
-      t.center_of_mass * reciprocal(t.mass);  // not finite for a model without mass: see the caller
+  // Not finite for a model without mass: callers see to that.
+  const Vec3<S> c = t.center_of_mass * reciprocal(t.mass);
   t.momentum = Phi<S>{-c} * t.momentum;
   t.center_of_mass = c + origin;
   t.potential = -dot(t.center_of_mass, tree.gravity) * t.mass;

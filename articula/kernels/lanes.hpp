@@ -7,7 +7,8 @@
 
 namespace articula::ARTICULA_ISA {
 
-/// Lanes: a register of doubles. As many floats: they take half the room and as many instructions.
+/// As many lanes as a register has doubles. Packs of floats have as many: half the memory, and as many
+/// instructions.
 inline constexpr int lanes = native_bytes / 8;
 
 template <class T>
@@ -21,11 +22,10 @@ template <class T>
 ARTICULA_INLINE Lanes<T>* packs(T* x) {
   return reinterpret_cast<Lanes<T>*>(x);
 }
-template <class T>
-ARTICULA_INLINE KernelMemory<Lanes<T>> packs(const KernelMemory<T>& m) {
-  return {packs(m.x),  packs(m.side),   packs(m.K),     packs(m.D),  packs(m.inv_D),
-          packs(m.nu), packs(m.lambda), packs(m.roots), packs(m.Hs), packs(m.X),
-          packs(m.p),  packs(m.V),      packs(m.alpha)};
+/// A memory struct's arrays likewise.
+template <template <class> class Memory, class T>
+ARTICULA_INLINE Memory<Lanes<T>> packs(const Memory<T>& m) {
+  return retyped<Lanes<T>>(m);
 }
 
 }  // namespace articula::ARTICULA_ISA

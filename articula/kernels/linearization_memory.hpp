@@ -6,7 +6,7 @@
 namespace articula {
 
 /// Components of a slot of LinearizationMemory::y: the motion of one body, world axes. The O(n) algorithms
-/// refer it to the body's own O_k, those with one reference point a tree to the origin of the tree's first
+/// refer it to the body's own O_k, those with one reference point per tree to the origin of the tree's first
 /// body.
 namespace motion {
 enum : int {
@@ -27,13 +27,13 @@ enum : int {
 };
 }
 
-/// Components of a slot of LinearizationMemory::columns: one slot a velocity, in blocks, so that a row of a
+/// Components of a slot of LinearizationMemory::columns: one slot per velocity, in blocks, so that a row of a
 /// result is made a register at a time.
 namespace column {
 enum : int {
   Hs = 0,    // Spatial each: the columns Hs*
   Sd = 6,    // Pd + Hs*'
-  Pdd = 12,  // MATH.md 7
+  Pdd = 12,  // docs/math.md 7
   Pd = 18,   //
   V = 24,    // of the inboard body
   alpha = 30,
@@ -48,16 +48,15 @@ enum : int {
   f = 78,   //
   v = 84,   // joint velocities and accelerations
   a = 85,   //
-  Xw = 86,  // Vec3: the same for external forces held in world axes
+  Xw = 86,  // Vec3: Xr of external forces held in world axes
   Wn = 89,  // their composite Ring
   Wf = 98,  //
   count = 101,
 };
 }
-constexpr int padded(int n) { return (n + block - 1) / block * block; }
 
-/// Components of a slot of LinearizationMemory::direct, one a velocity, in blocks: what the rows of Algorithm
-/// 6 read.
+/// Components of a slot of LinearizationMemory::direct, one per velocity, in blocks: what the rows of
+/// Algorithm 6 read.
 namespace direct {
 enum : int {
   H = 0,     // Spatial each
@@ -72,7 +71,7 @@ enum : int {
   count = 60,
 };
 }
-/// Of LinearizationMemory::base: what rows that are not its own have of a free base.
+/// Components of LinearizationMemory::base: what the rows of other joints need of a free base.
 namespace free_base {
 enum : int {
   minus_Lambda = 0,  // ArticulatedInertia: Z = -Lambda t
@@ -80,8 +79,8 @@ enum : int {
   count = 39,
 };
 }
-/// Of LinearizationMemory::gathered, likewise: what YA and YB are made of, where that is done a register of
-/// velocities at a time.
+/// Components of a slot of LinearizationMemory::gathered, one per velocity, in blocks: what YA and YB are
+/// made of, where they are made a register of velocities at a time.
 namespace gathered {
 enum : int {
   V = 0,      // Spatial each: of the inboard body, and its sum with the body's own
@@ -89,13 +88,14 @@ enum : int {
   alpha = 12,
   f = 18,
   Pr = 24,  // HalfMatrix
-  Pw = 42,  // the same for external forces held in world axes
+  Pw = 42,  // Pr of external forces held in world axes
   count = 60,
 };
 }
 
-/// One past a joint's own velocities, and which blocks of columns its rows have anything in: a bit for each
-/// velocity of the block, for those at or outboard of the joint and for those inboard of it.
+/// end: one past a joint's own velocities. outboard, inboard: where its rows are not zero, one byte per block
+/// of columns with a bit per velocity; the first for velocities at or outboard of the joint, the second for
+/// those inboard of it.
 struct ColumnIndex {
   int end;
   const unsigned char *outboard, *inboard;
@@ -105,39 +105,63 @@ struct ColumnIndex {
 struct Limb {
   int first, end, v, v_end;
 };
-/// So many registers of rows go through one limb before the next one's columns are read: packs of states
-/// only.
+/// For packs of states: as many registers of rows are taken through one limb before the columns of the next
+/// limb are read, so that a limb's columns stay in the first cache while they are used.
 inline constexpr int rows_in_turn = 20;
 
 /// What the kernels know of a model's columns, whatever the scalar.
 struct LinearizationTables {
   const ColumnIndex* index = nullptr;  // by slot
-  const int* carrier = nullptr;        // by slot: bodies whose Z is asked for later are numbered; -1: others
+  const int* carrier = nullptr;        // by slot: a number for each body whose Z is kept; -1: not kept
   int carriers = 0;
   const Limb *limbs = nullptr, *limbs_end = nullptr;
-  const int* limb_begin = nullptr;  // by velocity: the first of the limb that it belongs to; 0: none
-  const int* block_rows =
-      nullptr;  // for each block of columns, the rows that are not zero in dT/dq and dT/dv;
-  const int* block_begin = nullptr;  // where each block's begin in it
+  const int* limb_begin = nullptr;   // by velocity: the first of the limb that it belongs to; 0: none
+  const int* block_rows = nullptr;   // block after block of columns: rows that are not zero in dT/dq, dT/dv
+  const int* block_begin = nullptr;  // where the rows of each block begin in block_rows
+};
+
+struct LinearizationNeeds {
+  bool columns = false;  // Algorithm 2
+  bool direct = false;   // Algorithm 6
 };
 
 template <class S>
 struct LinearizationMemory : LinearizationTables {
   KernelMemory<S> k;
-  S* y = nullptr;             // motion::count a slot, in blocks
-  S* columns = nullptr;       // column::count a velocity, in blocks
-  S* side = nullptr;          // 42 a slot: what children that do not follow their parent directly hand over
-  S* own = nullptr;           // 6 a velocity: H(i) S[H*(c)] f over the joint's own velocities c
-  S* row = nullptr;           // 3 rows of padded(nv)
-  S* direct = nullptr;        // direct::count a velocity, in blocks
-  S* gathered = nullptr;      // gathered::count a velocity, in blocks; not for packs
-  S* t = nullptr;             // 12 a slot, of Solves<S>: LIN's psi(., k) K, and what goes with it
-  S* result = nullptr;        // 3 a velocity, of Solves<S>
-  S* Z = nullptr;             // 6 a carrier, of Solves<S>; packs: for rows_in_turn
-  S* limb_columns = nullptr;  // 18 a velocity of a limb; packs only
-  S* base = nullptr;          // free_base::count; packs only
+  S* y = nullptr;                    // motion::count per slot, in blocks
+  S* columns = nullptr;              // column::count per velocity, in blocks
+  S* side = nullptr;                 // 42 per slot: sums over all children but body k + 1
+  S* own = nullptr;                  // 6 per velocity: H(i) S[H*(c)] f over the joint's own velocities c
+  S* row = nullptr;                  // 3 rows of padded(nv)
+  S* direct = nullptr;               // direct::count per velocity, in blocks
+  S* gathered = nullptr;             // gathered::count per velocity, in blocks; not for packs
+  S* t = nullptr;                    // 12 per slot, of Solves<S>: LIN's psi(., k) K, and what goes with it
+  S* result = nullptr;               // 3 per velocity, of Solves<S>
+  S* Z = nullptr;                    // 6 per carrier, of Solves<S>; packs: rows_in_turn times
+  S* limb_columns = nullptr;         // 18 per velocity of a limb; packs only
+  S* base = nullptr;                 // free_base::count; packs only
   const Real<S>* mass = nullptr;     // by velocity, padded: mass outboard of its joint
   const Real<S>* damping = nullptr;  // by velocity; null: none
+
+  /// All but k; `carriers` must be known.
+  template <class Give>
+  void plan(Give&& give, const Tree<Real<S>>& tree, const LinearizationNeeds& needs) {
+    const std::size_t slots = tree.slots(), nv = tree.nv, padded_nv = padded(tree.nv);
+    const std::size_t solves = block;  // widest Wide<S> of any instruction set
+    constexpr bool pack = stride<S> == 1;
+    give(y, padded(tree.slots()) * std::size_t(motion::count));
+    give(side, 42 * slots);
+    give(columns, column::count * padded_nv, needs.columns);
+    give(own, 6 * nv, needs.columns || needs.direct);
+    give(row, 3 * padded_nv, needs.columns);
+    give(direct, articula::direct::count * padded_nv, needs.direct);
+    give(gathered, articula::gathered::count * padded_nv, needs.direct && !pack);
+    give(t, 12 * solves * slots, needs.direct);
+    give(result, 3 * solves * padded_nv, needs.direct);
+    give(Z, 6 * std::size_t(carriers) * (pack ? 2 * rows_in_turn : solves), needs.direct);
+    give(limb_columns, 18 * nv, needs.direct && pack);
+    give(base, free_base::count, needs.direct && pack);
+  }
 };
 
 /// What does not change when a body moves: the components of its external force in world or in body axes.

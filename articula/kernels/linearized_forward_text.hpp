@@ -1,23 +1,26 @@
 // LIN Algorithm 6: the matrices M^-1 = da/dtau, da/dq and da/dv in O(n^2), without the mass matrix; and the
 // products of the conventional route (Algorithm 4).
 //
-// The form used is LIN (4.13), generalised like Algorithm 2 (MATH.md 7), at each body's own O_k:
+// The form used is LIN (4.13), generalised like Algorithm 2 (docs/math.md 7), at each body's own O_k:
 //
-//   -da/dv = [Id - H psi K]* { D^-1 H psi YA + 2 Kr* phi* H* } + K* psi* Sd          YA = P Sd + 2 Pr H*
-//   -da/dq = [Id - H psi K]* { D^-1 H psi YB + 2 Kr* phi* Pd } + K* psi* Pdd         YB = P Pdd + 2 Pr Pd +
-//   H* x* f
+//   (1) YA     = P Sd + 2 Pr H*
+//   (2) YB     = P Pdd + 2 Pr Pd + H* x* f
+//   (3) -da/dv = [Id - H psi K]* { D^-1 H psi YA + 2 Kr* phi* H* } + K* psi* Sd
+//   (4) -da/dq = [Id - H psi K]* { D^-1 H psi YB + 2 Kr* phi* Pd } + K* psi* Pdd
 //
 // Row k of [Id - H psi K]* D^-1 H psi is Z(k, .): a solve with the unit vector k gives on its way inward
 // t = psi K (row k of K* psi*) and tr (row k of [Id - H psi K]* 2 Kr* phi*), and on its way outward Z and
 // M^-1, so that all three matrices are dot products along two sweeps that a register of rows makes at once:
 //
-//   -da/dv(k, c) = Z(k, c).YA(c) + t(c).Sd(c)  + tr(c).H*(c)
-//   -da/dq(k, c) = Z(k, c).YB(c) + t(c).Pdd(c) + tr(c).Pd(c),  less M^-1(k, c) H(c) S[H*(c)] f: a joint's own
-//   force
-//                                                              does not turn with it (several freedoms)
+//   (5) -da/dv(k, c) = Z(k, c).YA(c) + t(c).Sd(c)  + tr(c).H*(c)
+//   (6) -da/dq(k, c) = Z(k, c).YB(c) + t(c).Pdd(c) + tr(c).Pd(c)
 //
-// 40 n^2 products at most, against LIN (4.21)'s 36 n^2 with some 300 n more for its Upsilon, J and E: fewer
-// up to n = 70.
+// For joints with several freedoms (6) is less M^-1(k, c) H(c) S[H*(c)] f: a joint's own force does not turn
+// with it.
+//
+// This takes 91/2 n^2 multiplications against the 36 n^2 of LIN (4.21), but none of the O(n) work for LIN's
+// Upsilon, J and E: fewer operations on chains up to n = 52, and up to n = 28 with the forward dynamics that
+// this text starts after (docs/counts.md).
 #pragma once
 
 #include <type_traits>
@@ -63,7 +66,7 @@ ARTICULA_INLINE void subtract_outer(HalfMatrix<S>& a, const Spatial<S>& K, const
   a.w = a.w - outer(K.w, u);
   a.v = a.v - outer(K.v, u);
 }
-/// x = D^-1 x from the kept factor of a joint with N freedoms.
+/// x = D^-1 x for a joint with N freedoms, with the factor of D that articulate() has kept.
 template <class S, class X>
 ARTICULA_INLINE void solve_D(const S* inv_D, int N, X* x) {
   for (int i = 1; i < N; ++i)
@@ -73,8 +76,8 @@ ARTICULA_INLINE void solve_D(const S* inv_D, int N, X* x) {
     for (int k = i + 1; k < N; ++k) x[i] = x[i] - x[k] * inv_D[6 * k + i];
   }
 }
-/// Calls f(Index<1>) for revolute joints, whose H is half zeros, and f(Index<0>) for all others: two texts
-/// are enough.
+/// Calls f(Index<1>) for revolute joints, whose H is half zeros, and f(Index<0>) for all others. A text for
+/// each kind of joint would gain nothing more.
 template <class F>
 ARTICULA_INLINE void revolute_or_other(HingeKind kind, F&& f) {
   if (kind == HingeKind::revolute)
@@ -138,8 +141,8 @@ ARTICULA_INLINE S* gathered_of(const LinearizationMemory<S>& m, int c) {
   return slot(m.gathered, c, int(gathered::count));
 }
 
-/// The motion of each body, outward: its ring inertia and force, and the rates of its joint's velocities. For
-/// one state those wait until a register of them can be made at once.
+/// Outward, for each body: motion, ring inertia, force, and the rates Sd, Pdd, Pd of its joint's columns. For
+/// one state the rates are made later, a register of velocities at a time (direct_columns).
 template <bool turning, class S, class Touch>
 __attribute__((noinline)) void direct_outward(const Tree<Real<S>>& tree, const S* v, const S* a,
                                               const LinearizationMemory<S>& m, Touch& touch) {
@@ -233,7 +236,7 @@ __attribute__((noinline)) void direct_inward(const Tree<Real<S>>& tree, const Ex
     if (b.has_sides) plus_kept(at, m.side + side * k);
     const Phi<S> phi{read<Vec3>(xk + s * body::l)};
     const bool hands_over = b.handover != Handover::none, falls = falls_freely<turning>(tree, b);
-    // YA and YB, or what a register of them will be made of.
+    // YA and YB; for one state what direct_columns makes them of.
     const auto keep = [&](S * d, int c, const auto& h) __attribute__((always_inline)) {
       if constexpr (wide) {
         S* const g = gathered_of(m, c);
@@ -317,7 +320,7 @@ __attribute__((noinline)) void direct_inward(const Tree<Real<S>>& tree, const Ex
   }
 }
 
-/// Sd, Pdd, Pd, YA and YB, a register of velocities at a time; packs of states have them already.
+/// For one state: Sd, Pdd, Pd, YA and YB, a register of velocities at a time.
 template <bool turning, class S>
 ARTICULA_INLINE void direct_columns(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m) {
   using W = Wide<S>;
@@ -345,8 +348,8 @@ ARTICULA_INLINE void direct_columns(const Tree<Real<S>>& tree, const Linearizati
   }
 }
 
-/// What rows that are not its own have of a free base (LinearizationMemory::base): for packs of states, where
-/// it costs less than each row's solve with D.
+/// What the rows of other joints need of a free base (LinearizationMemory::base). For packs of states only,
+/// where it costs less than a solve with D in every row.
 template <class S>
 __attribute__((noinline)) void direct_base_terms(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m,
                                                  int k) {
@@ -437,9 +440,8 @@ struct RowsAtOnce {
   int i0, rows;
   int first, last;  // their bodies
   int begin, end;   // those of their trees: begin .. end - 1
-  Solves<S>* Z;     // 6 a carrier
-  Solves<S>*
-      kept;  // 3 a velocity on the way inward: nu, and the parts of -da/dq and -da/dv that t and tr give
+  Solves<S>* Z;     // 6 per carrier
+  Solves<S>* kept;  // 3 per velocity, from the inward sweep: nu, and what t and tr give to -da/dq, -da/dv
   /// Whether the inward sweep came through any of bodies b .. e - 1, or began there.
   ARTICULA_INLINE bool meet(int b, int e) const { return first < e && b <= last; }
 };
@@ -583,8 +585,9 @@ ARTICULA_INLINE void put_rows(int nv, const LinearizationMemory<S>& m, int rows,
                               S* const (&to)[3]) {
   constexpr int wide = wide_bodies<S>;
   int first_row = 0, c = c0;
-  // A square of registers at a time, turned. Where there are fewer columns than lanes, what a row puts
-  // behind its end is made good by the next one; the last rows are left to the loop below.
+  // A square of registers at a time, turned about its diagonal. Where there are fewer columns than lanes, a
+  // row's store overwrites the beginning of the next row, which is stored after it; the last rows, behind
+  // which nothing may be written, are left to the loop below.
   const bool few = nv < wide;
   if (few || (rows == wide && c1 - c0 >= wide)) {
     const int full_rows = few ? (nv * nv - wide) / nv + 1 : wide;
@@ -849,8 +852,8 @@ void direct_forward(const Tree<Real<S>>& tree, const S* v, const S* a, const Ext
 
 /// out = -A B for n x n matrices, row-major, four rows and a register of columns at a time, leaving out what
 /// the tree makes zero in B (dT/dq or dT/dv). B must have wide - 1 readable numbers behind it. The last
-/// columns come first: what they put behind a row's end is made good by the first ones; the last row goes
-/// through m.row.
+/// columns come first: their stores reach into the next row, whose first columns are stored later. The last
+/// row goes through m.row.
 template <class S>
 ARTICULA_INLINE void minus_product(int n, const S* A, const S* B, const LinearizationMemory<S>& m, S* out) {
   constexpr int wide = wide_bodies<S>;

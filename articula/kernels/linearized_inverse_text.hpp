@@ -1,16 +1,27 @@
 // LIN Algorithm 2: the matrices dT/dq, dT/dv and M = dT/da in O(n^2), generalised to joints with several
-// freedoms and to trees (MATH.md 7, "Beyond the paper").
+// freedoms and to trees (docs/math.md 7).
 //
-// Everything is referred to one inertial point a tree, the origin of its first body, so that phi = Id (LIN 2)
-// and composite quantities are plain sums. Four kinds of steps alternate: sums along the tree, body by body;
-// work on a register of bodies; work on a register of columns (velocities); and rows of the results, again by
-// registers. Registers of columns that neither support a row's joint nor are supported by it are zero and
-// never computed.
+// Everything is referred to one inertial point per tree, the origin of its first body, so that phi = Id (LIN
+// 2) and composite quantities are plain sums. Four kinds of steps alternate: sums along the tree, body by
+// body; work on a register of bodies; work on a register of columns (velocities); and rows of the results,
+// again by registers. Registers of columns that neither support a row's joint nor are supported by it are
+// zero and never computed.
 //
-//   Pd = V+ x Hs*,  Sd = (V+ + V) x Hs*,  Pdd = alpha+ x Hs* + V+ x Pd           (+: of the inboard body)
-//   X = R Hs*,  Xr = 2 Rr* Hs*,  XA = 2 Rr Hs* + R Sd,  XB = 2 Rr Pd + R Pdd + Hs* x* f (LIN 3.8) columns c
-//   at or outboard of row i:   M = Hs(i) X(c),  dT/dv = Hs(i) XA(c),  dT/dq = Hs(i) XB(c) columns c inboard:
-//   M = Hs*(c).X(i),  dT/dv = Sd(c).X(i) + Hs*(c).Xr(i),  dT/dq = Pdd(c).X(i) + Pd(c).Xr(i)
+//   (1) Pd  = V+ x Hs*                              V+, alpha+: of the inboard body
+//   (2) Sd  = (V+ + V) x Hs*
+//   (3) Pdd = alpha+ x Hs* + V+ x Pd
+//   (4) X   = R Hs*                                 R, Rr, f: of all that the joint carries
+//   (5) Xr  = 2 Rr* Hs*
+//   (6) XA  = 2 Rr Hs* + R Sd                       LIN (3.8)
+//   (7) XB  = 2 Rr Pd + R Pdd + Hs* x* f            LIN (3.8)
+//
+// In row i, columns c at or outboard of i have
+//
+//   (8) M = Hs(i) X(c),     dT/dv = Hs(i) XA(c),                     dT/dq = Hs(i) XB(c)
+//
+// and columns c inboard of it
+//
+//   (9) M = Hs*(c).X(i),    dT/dv = Sd(c).X(i) + Hs*(c).Xr(i),       dT/dq = Pdd(c).X(i) + Pd(c).Xr(i)
 #pragma once
 
 #include <type_traits>
@@ -19,8 +30,8 @@
 
 namespace articula::ARTICULA_ISA {
 
-/// What is done while the matrices are made: nothing. FetchAhead (articula/batch) has memory bring the lines
-/// that results will be written to.
+/// What else is done while the matrices are made: nothing. Batches pass FetchAhead (batch_kernels.cpp), which
+/// fetches the cache lines that results will be written to.
 struct NoTouch {
   ARTICULA_INLINE void operator()(int) const {}     // some time has gone by
   ARTICULA_INLINE void wrote(const void*) const {}  // a number of some row
@@ -451,7 +462,7 @@ ARTICULA_INLINE void result_rows(const Tree<Real<S>>& tree, const LinearizationM
                                  S* dv) {
   const int nv = tree.nv;
   const long length = padded(nv);
-  // What reaches behind a row's end is made good by the next row; the last rows are made elsewhere.
+  // A row's last store reaches into the next row, which is stored after it; the last rows are made in m.row.
   for (int k = 1; k < tree.slots(); ++k) {
     for (int i = tree.index[k].v; i < m.index[k].end; ++i) {
       const long start = long(i) * nv;

@@ -68,12 +68,12 @@ struct LoopMemory {
   int rows = 0, stride = 0;  // of Omega: active rows, and the distance between them
   // Rows coupled to row j, fill-in included: none before row_begin, none from row_end on.
   const int *row_begin = nullptr, *row_end = nullptr;
-  double* ends = nullptr;    // 12 packs a group: the forces of its rows on a and on b, at their O_k
-  double* bias = nullptr;    // a pack a group: d/dt of the rows' velocities without joint accelerations
+  double* ends = nullptr;    // 12 packs per group: the forces of its rows on a and on b, at their O_k
+  double* bias = nullptr;    // 1 pack per group: d/dt of the rows' velocities without joint accelerations
   double* W = nullptr;       // packs: L^-1 H psi B, D = L d L*
-  double* z = nullptr;       // 6 packs a step of the longest path
+  double* z = nullptr;       // 6 packs per step of the longest path
   double* Omega = nullptr;   // rows x stride, upper triangle
-  double* factor = nullptr;  // the same, U of U* d^-1 U
+  double* factor = nullptr;  // rows x stride: U of Omega = U* d^-1 U
   double* pivot = nullptr;   // 1 / d, by row
   double* n = nullptr;       // by velocity: L* D^-1 e
 };

@@ -1,6 +1,6 @@
 // The mass matrix factored in O(n), M = [Id + H phi K] D [Id + H phi K]*, and solves with the factor:
-// M^-1 = [Id - H psi K]* D^-1 [Id - H psi K] (JPL88 4.6, 4.12; MATH.md 2). Also the inverse mass matrix, a
-// solve with unit columns, a register of columns at a time.
+// M^-1 = [Id - H psi K]* D^-1 [Id - H psi K] (JPL88 4.12, 4.16; docs/math.md 2). Also the inverse mass
+// matrix: solves with unit columns, a register of columns at a time.
 #pragma once
 
 #include "articula/kernels/forward_dynamics_text.hpp"
@@ -33,7 +33,7 @@ ARTICULA_INLINE void solve_D(const S* inv_D, X* e) {
 
 /// z = [Id - H psi K] T, then D^-1 z, then [Id - H psi K]*: three steps in two sweeps over bodies 1 .. last,
 /// where T is zero but for the velocities of bodies first .. last. X may hold several right-hand sides in its
-/// lanes. right(i): T of velocity i; put(i, x): takes row i of the result. `nu` (nv) and `p` (6 a slot) are
+/// lanes. right(i): T of velocity i; put(i, x): takes row i of the result. `nu` (nv) and `p` (6 per slot) are
 /// scratch of X; with keep, psi* H* nu of each body is left in p.
 template <bool keep, class S, class X, class Right, class Put>
 ARTICULA_INLINE void solve(const Tree<Real<S>>& tree, const KernelMemory<S>& m, int first, int last, X* nu,

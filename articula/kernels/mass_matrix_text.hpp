@@ -1,7 +1,6 @@
 // The mass matrix by composite inertias: M(j,k) = H(j) phi(j,k) R(k) H*(k), R(k) the inertia of everything
-// outboard of joint k (phi M phi* = R + ...: MATH.md 2). Everything is referred to one point of each tree,
-// the origin of its first body, so that phi = Id (LIN 2) and a row is one product with the columns Hs*(j) of
-// its supporting joints.
+// outboard of joint k (docs/math.md 2). Everything is referred to one point per tree, the origin of its first
+// body, so that phi = Id (LIN 2) and a row is one product with the columns Hs*(j) of its supporting joints.
 #pragma once
 
 #include "articula/kernels/outward_text.hpp"

@@ -1,4 +1,4 @@
-// Compiled once for each instruction set (CMakeLists.txt), like kernels/dynamics_kernels.cpp.
+// Compiled once for each instruction set (CMakeLists.txt), like dynamics_kernels.cpp.
 #include "articula/kernels/tables.hpp"
 
 #include "articula/kernels/centroidal_map_text.hpp"
@@ -14,16 +14,13 @@ template <class T>
 struct Motion {
   using P = Lanes<T>;
 
-  static PathMemory<P> packs_of(const PathMemory<T>& path) {
-    return {path.count, path.slots, packs(path.sine), packs(path.cosine), packs(path.placed)};
-  }
   static void pose_at_q(const Tree<T>& tree, const T* q, const FrameOnBody<T>& frame,
                         const PathMemory<T>& path, T* out) {
-    pose_at<P>(tree, packs(q), frame, packs_of(path), packs(out));
+    pose_at<P>(tree, packs(q), frame, packs(path), packs(out));
   }
   static void jacobian_at_q(const Tree<T>& tree, const T* q, const FrameOnBody<T>& frame, Axes axes,
                             const PathMemory<T>& path, T* J) {
-    jacobian_at<P>(tree, packs(q), frame, axes, packs_of(path), packs(J));
+    jacobian_at<P>(tree, packs(q), frame, axes, packs(path), packs(J));
   }
   static void pose(const KernelMemory<T>& m, const FrameOnBody<T>& frame, T* out) {
     const auto f = place_frame<P>(packs(m), frame);
@@ -45,13 +42,9 @@ struct Motion {
     composite_inertias<P>(tree, packs(q), packs(m));
     centroidal_columns<P>(tree, packs(m), SixRows<P>{packs(out), tree.nv});
   }
-  static void coriolis(const Tree<T>& tree, const T* q, const T* v, const KernelMemory<T>& m, T* room, T* C) {
-    const long slots = tree.slots();
-    P* const r = packs(room);
-    coriolis_matrix<P>(
-        tree, packs(q), packs(v), packs(m),
-        {r, r + 3 * slots, r + 9 * slots, r + 19 * slots, r + 31 * slots, r + 31 * slots + 6L * tree.nv},
-        packs(C));
+  static void coriolis(const Tree<T>& tree, const T* q, const T* v, const KernelMemory<T>& m,
+                       const CoriolisMemory<T>& n, T* C) {
+    coriolis_matrix<P>(tree, packs(q), packs(v), packs(m), packs(n), packs(C));
   }
 };
 

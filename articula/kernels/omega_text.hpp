@@ -1,11 +1,16 @@
 // Omega(k) (OSC 58; LIN calls it Upsilon), the blocks behind J M^-1 J*: base to tip,
 //
-//   Omega(k) = psi*(k+1,k) Omega(k+1) psi(k+1,k) + H* D^-1 H
-//            = Y - sum over i of (h_i w_i* + w_i h_i*),   Y = phi* Omega(k+1) phi,
-//              w_i = Y G_i - 1/2 sum over j of L(i,j) h_j,   L = D^-1 + G* Y G                       (MATH.md
-//              5)
+//   (1) Omega(k) = psi*(k+1,k) Omega(k+1) psi(k+1,k) + H* D^-1 H
 //
-// and G = P H* D^-1, which K = phi G gives for bodies with an inboard one.
+// It is computed as a change of Y by twice as many dyads as the joint has freedoms, h_i being the rows of H
+// (docs/math.md 5):
+//
+//   (2) Y        = phi* Omega(k+1) phi
+//   (3) L        = D^-1 + G* Y G
+//   (4) w_i      = Y G_i - 1/2 sum over j of L(i,j) h_j
+//   (5) Omega(k) = Y - sum over i of (h_i w_i* + w_i h_i*)
+//
+// G = P H* D^-1 follows from K = phi G for bodies with an inboard one.
 #pragma once
 
 #include "articula/kernels/mass_factor_text.hpp"
@@ -28,7 +33,7 @@ ARTICULA_INLINE ArticulatedInertia<S> shifted_outward(const Phi<S>& phi, const A
   return {x.C, star(x.B), x.J};
 }
 
-/// G(k), 6 a velocity.
+/// G(k), 6 per velocity.
 template <class S>
 void gains(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const S* P, S* G) {
   for (int k = 1; k < tree.slots(); ++k) {
@@ -80,7 +85,7 @@ void solve_columns(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const S*
   }
 }
 
-/// All Omega(k), 21 a slot.
+/// All Omega(k), 21 per slot.
 template <class S>
 void omegas(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* Omega) {
   const S O(0);
@@ -125,7 +130,7 @@ void omegas(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* Omega) {
   }
 }
 
-/// Composite inertias R(k) at O_k, 10 a slot: everything outboard of joint k moving as one.
+/// Composite inertias R(k) at O_k, 10 per slot: everything outboard of joint k moving as one.
 template <class S>
 void composites(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* R) {
   for (int k = 1; k < tree.slots(); ++k) {

@@ -14,18 +14,6 @@ namespace articula::ARTICULA_ISA {
 
 using S = double;
 
-template <S (*fd)(const Tree<S>&, const S*, const S*, const S*, const S*, const KernelMemory<S>&,
-                  const NamedMemory<S>&, S*)>
-S named(const Tree<S>& tree, const S* q, const S* v, const S* T, const S* wrenches, const KernelMemory<S>& m,
-        const NamedScratch& n, S* a) {
-  return fd(tree, q, v, T, wrenches, m, {n.T, n.a, n.b, n.P, n.alpha}, a);
-}
-
-static void coriolis(const Tree<S>& tree, const S* q, const S* v, const KernelMemory<S>& m,
-                     const CoriolisScratch& n, S* C) {
-  coriolis_matrix<S>(tree, q, v, m, {n.o, n.V, n.R, n.Rr, n.Hs, n.dHs}, C);
-}
-
 template <class S>
 void sweep(const Tree<S>& tree, const KernelMemory<S>& m, const Sweep<S>& s) {
   if (s.outward)
@@ -57,13 +45,13 @@ static S articulate_all(const Tree<S>& tree, const KernelMemory<S>& m, S* P) {
 const SweepKernels<double>& sweeps_in_double() { return sweep_table<double>; }
 const SweepKernels<float>& sweeps_in_float() { return sweep_table<float>; }
 const OperatorKernels& operator_kernels() {
-  static constexpr OperatorKernels table{{named<forward_dynamics_fd1<S>>, named<forward_dynamics_fd2<S>>,
-                                          named<forward_dynamics_fd3<S>>, named<forward_dynamics_fd4<S>>},
-                                         coriolis,
-                                         place,
-                                         articulate_all,
-                                         gains<S>,
-                                         composites<S>};
+  static constexpr OperatorKernels table{
+      {forward_dynamics_fd1<S>, forward_dynamics_fd2<S>, forward_dynamics_fd3<S>, forward_dynamics_fd4<S>},
+      coriolis_matrix<S>,
+      place,
+      articulate_all,
+      gains<S>,
+      composites<S>};
   return table;
 }
 

@@ -52,8 +52,7 @@ ARTICULA_INLINE Mat3<S> acceleration_gradient(const Vec3<S>& w, const Vec3<S>& a
   return {-(yy + zz), xy - a.z, xz + a.y, xy + a.z, -(xx + zz), yz - a.x, xz - a.y, yz + a.x, -(xx + yy)};
 }
 
-// --- joints
-// ----------------------------------------------------------------------------------------------------------
+// --- joints ------------------------------------------------------------------------------------------
 
 /// E Rz, from the sine and cosine of the angle; `twisted`: where E = Rx, from those of its own angle.
 template <class E, class W>
@@ -61,13 +60,13 @@ ARTICULA_INLINE Mat3<W> twisted(const E& sine, const E& cosine, const SinCos<W>&
   return {turn.cos, -turn.sin,       W(E(0)),         cosine * turn.sin, cosine * turn.cos,
           W(-sine), sine * turn.sin, sine * turn.cos, W(cosine)};
 }
-/// Of one body.
+/// E Rz of one body's joint.
 template <class S, class R>
 ARTICULA_INLINE Mat3<S> axes_of_joint(const R* c, bool twist, const SinCos<S>& turn) {
   if (!twist) return turned_about_z(gather<block, Mat3<R>>(c + block * constant::E), turn);
   return twisted(c[block * (constant::E + 7)], c[block * (constant::E + 8)], turn);
 }
-/// Of the bodies of a wide step; twist: for all of them.
+/// E Rz of the joints of a wide step; twist: all of them have E = Rx.
 template <class S, class R>
 ARTICULA_INLINE Mat3<Wide<S>> joint_axes(const R* c, bool twist, const SinCos<Wide<S>>& turn) {
   if (!twist) return turned_about_z(constants_wide<S, Mat3>(c + block * constant::E), turn);
@@ -107,8 +106,7 @@ ARTICULA_INLINE Mat3<S> turned(const Mat3<S>& R, const Mat3<S>& X, Alignment ali
   return from_columns(x * X.xx - b * X.xy, x * X.xy + b * X.xx, c);
 }
 
-// --- motions
-// ----------------------------------------------------------------------------------------------------------
+// --- motions -----------------------------------------------------------------------------------------
 
 /// A body's motion, handed to the next one: its axes, acceleration gradient, w (in Upto::positions: body::o),
 /// alpha.
@@ -118,8 +116,8 @@ struct Moving {
   Vec3<S> w, alpha_w, alpha_v;
 };
 
-/// positions: also O_k from the first origin of its tree (body::o), for algorithms with one reference point a
-/// tree.
+/// positions: also O_k from the first origin of its tree (body::o), for algorithms with one reference point
+/// per tree.
 enum class Upto { positions, velocities, accelerations };
 
 /// The world's motion: it accelerates upward, alpha = (0, -g).
@@ -155,7 +153,7 @@ ARTICULA_INLINE void read_motion(const S* xk, Moving<S>& at) {
 
 /// From the inboard body's motion to that of body k, whose joint has put its axes and origin at X and l:
 /// R(k) = R(k+1) X(k), V(k) = phi* V(k+1) + H* v, alpha(k) = phi* alpha(k+1) + H* a + a(k) (JPL88 2.27-2.32,
-/// all joint kinds: MATH.md 3). `a` null: joint accelerations zero. Leaves l in world axes.
+/// all joint kinds: docs/math.md 3). `a` null: joint accelerations zero. Leaves l in world axes.
 template <Upto level, class S>
 ARTICULA_INLINE void move_body(const Tree<Real<S>>& tree, int k, const S* v, const S* a, const Mat3<S>& X,
                                Vec3<S>& l, Moving<S>& at) {
@@ -197,8 +195,7 @@ ARTICULA_INLINE void move_body(const Tree<Real<S>>& tree, int k, const S* v, con
   at.R = R, at.A = A, at.w = w, at.alpha_w = alpha_w, at.alpha_v = alpha_v;
 }
 
-// --- inertias and forces
-// ----------------------------------------------------------------------------------------------------------
+// --- inertias and forces -----------------------------------------------------------------------------
 
 /// Inertia of the bodies of a wide step in world axes, as J = lambda Id + (u w* + w u*) (see Tree).
 template <class S, class R>
@@ -290,8 +287,7 @@ struct TurnInertias {
   }
 };
 
-// --- the sweep
-// ----------------------------------------------------------------------------------------------------------
+// --- the sweep ---------------------------------------------------------------------------------------
 
 /// Sines and cosines of the joints' angles, into the first two numbers of their slots.
 template <class S>
@@ -342,7 +338,7 @@ __attribute__((noinline)) void sweep_one_by_one(const Tree<Real<S>>& tree, const
 /// Chains of more bodies leave the second cache: lines of bodies so far ahead are then fetched while others
 /// are at work. What is read of a body is spread over its block, too thin for the processor to guess.
 inline constexpr int few_bodies = 1500, bodies_ahead = 64;
-/// A slot's share of its block.
+/// Fetches as many cache lines as one slot has numbers for: eight neighbouring calls fetch their whole block.
 template <class S>
 ARTICULA_INLINE void fetch_slot(const S* data, int index, int components) {
   const S* const p = data + long(index) * components;
@@ -413,13 +409,13 @@ template <Upto level, class S>
 ARTICULA_INLINE void move_bodies(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a, S* x) {
   sweep_bodies_outward<level, NoStep, true>(tree, q, v, a, x);
 }
-/// The same with accelerations, and M alpha + b.
+/// Axes, origins, motions and accelerations of all bodies, and M alpha + b.
 template <bool keep_inertia, bool keep_motion, class S>
 ARTICULA_INLINE void move_and_load_bodies(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a,
                                           S* x) {
   sweep_bodies_outward<Upto::accelerations, NewtonEuler<keep_inertia>, keep_motion>(tree, q, v, a, x);
 }
-/// The same without accelerations, and M.
+/// Axes, origins and motions of all bodies without accelerations, and M.
 template <Upto level, bool at_first_origin, class S>
 ARTICULA_INLINE void move_bodies_and_inertias(const Tree<Real<S>>& tree, const S* q, const S* v, S* x) {
   sweep_bodies_outward<level, TurnInertias<at_first_origin>, true>(tree, q, v, static_cast<const S*>(nullptr),

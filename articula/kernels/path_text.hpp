@@ -7,8 +7,9 @@
 
 namespace articula::ARTICULA_ISA {
 
-/// Slots of the path, outermost first, then the world's for a register more: lanes that nobody asks for. The
-/// last path stays, and is not walked again: each step of the walk waits for the one before.
+/// Slots of the path, outermost first, then the world's slot `block` times, so that the last register of
+/// bodies has something to read in lanes beyond the path. The path of the last call is kept and not walked
+/// again if the outermost body is the same: a walk is slow, since each step waits for the one before.
 template <class R>
 ARTICULA_INLINE int find_path(const Tree<R>& tree, int outermost, int* last, int* slots) {
   if (slots[0] == outermost) return *last;

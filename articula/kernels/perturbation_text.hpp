@@ -3,13 +3,15 @@
 //
 // LIN refers everything to one inertial point, where phi = Id. Its quantities are spatial tensors, so each
 // body's may as well be referred to its own O_k and carried by phi: the numbers stay local on long chains,
-// and H stays sparse. Joints with several freedoms: MATH.md 7, "Beyond the paper". With x = H* dq, y = H* dv,
-// z = H* da of joint k and V+, alpha+ the inboard body's velocity and acceleration at O_k:
+// and H stays sparse. Joints with several freedoms: docs/math.md 7. With x = H* dq, y = H* dv, z = H* da of
+// joint k and V+, alpha+ the inboard body's velocity and acceleration at O_k:
 //
-//   (1) gam(k)  = phi* gam(k+1)  + y + V+ x x                              perturbation of V: only w's is
-//   needed (2) beta(k) = phi* beta(k+1) + z + (V+ + V) x y + alpha+ x x + V+ x (V+ x x)          and of alpha
-//   (3) eta(k)  = M beta + 2 Mr gam  + sum over outboard bodies of phi (eta + x x* f)     and of f
-//   (4) dT = H eta
+//   (1) gam(k)  = phi* gam(k+1) + y + V+ x x                                               perturbs V
+//   (2) beta(k) = phi* beta(k+1) + z + (V+ + V) x y + alpha+ x x + V+ x (V+ x x)           perturbs alpha
+//   (3) eta(k)  = M beta + 2 Mr gam + sum over outboard bodies of phi (eta + x x* f)       perturbs f
+//   (4) dT      = H eta
+//
+// Of gam only the angular part is needed, since Mr has three zero columns.
 //
 // For Algorithm 5 the unknown da is left out of (2), and the sweep (3) is that of the factored mass matrix:
 //
@@ -18,8 +20,11 @@
 //
 // Adjoint, for weights w on T with W(k) = phi* W(k+1) + H* w:
 //
-//   (7) b(k) = M W + sum of phi b,   g(k) = 2 Mr* W + sum of g  (angular part; the other is zero)
-//   (8) by a: H b.  by v: H [g - (V+ + V) x* b].  by q: H [V+ x* (V+ x* b) - alpha+ x* b - V+ x* g - W+ x* f]
+//   (7) b(k) = M W + sum of phi b
+//   (8) g(k) = 2 Mr* W + sum of g                                                  angular; the rest is zero
+//   (9) by a: H b
+//       by v: H [g - (V+ + V) x* b]
+//       by q: H [V+ x* (V+ x* b) - alpha+ x* b - V+ x* g - W+ x* f]
 #pragma once
 
 #include <type_traits>
@@ -50,8 +55,8 @@ struct InboardMotion {
 };
 struct NoRate {};
 
-/// V and alpha of every body at O_k, and whatever else follows the same way outward: step is called for each
-/// joint.
+/// V and alpha of every body at O_k. step is called for each joint on the way, so that other outward
+/// recursions can go along.
 template <bool keep_motion = true, class S, class Step>
 ARTICULA_INLINE void move_spatially(const Tree<Real<S>>& tree, const S* v, const S* a,
                                     const LinearizationMemory<S>& m, Step&& step) {
@@ -260,9 +265,9 @@ void perturbed_inverse(const Tree<Real<S>>& tree, const S* q, const S* v, const 
     for (int i = 0; i < tree.nv; ++i) dtau[i] = dtau[i] + dv[i] * m.damping[i];
 }
 
-/// Forward dynamics that leaves all that the linearizations need: axes, inertias, K, D, and P where there is
-/// room for it. A step of its own, so that `a` can be corrected for mimic joints in between. Returns the
-/// smallest pivot.
+/// Forward dynamics that leaves all that the linearizations need: axes, inertias, K, D, and P for those that
+/// have m.direct. A call of its own, so that `a` can be corrected for mimic joints before the linearization.
+/// Returns the smallest pivot.
 template <class S>
 S factored_forward(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau, const S* wrenches,
                    const LinearizationMemory<S>& m, S* a) {

@@ -1,4 +1,5 @@
-// Which of the compiled instruction sets this machine can run. Read by the build too (cmake/best_instruction_set.cpp).
+// Which of the compiled instruction sets this machine can run. Read by the build too
+// (cmake/best_instruction_set.cpp).
 #pragma once
 
 namespace articula {

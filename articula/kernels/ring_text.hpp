@@ -1,4 +1,4 @@
-// LIN's ring inertia Mr and what every linearization makes of one body: MATH.md 7.
+// LIN's ring inertia Mr, and what every linearization computes of one body: docs/math.md 7.
 #pragma once
 
 #include "articula/kernels/linearization_memory.hpp"
@@ -17,7 +17,7 @@ template <class S>
 ARTICULA_INLINE Ring<S> operator+(const Ring<S>& a, const Ring<S>& b) {
   return {a.N + b.N, a.F + b.F};
 }
-/// Mr x: only the angular part of x matters.
+/// Mr x, which depends on the angular part of x alone.
 template <class A, class B>
 ARTICULA_INLINE auto times_angular(const Ring<A>& r, const Vec3<B>& w) -> Spatial<decltype(r.F.x * w.x)> {
   return {r.N * w, cross(w, r.F)};

@@ -1,4 +1,4 @@
-// Compiled once for each instruction set (CMakeLists.txt), like kernels/dynamics_kernels.cpp.
+// Compiled once for each instruction set (CMakeLists.txt), like dynamics_kernels.cpp.
 #include "articula/kernels/tables.hpp"
 
 #include "articula/kernels/fixed_step_text.hpp"

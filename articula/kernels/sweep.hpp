@@ -5,8 +5,8 @@
 
 namespace articula {
 
-/// Joint vectors have one number a velocity (full coordinates), body vectors six a body, first body first.
-/// Null: that part is absent. Outputs may not share memory with inputs.
+/// Joint vectors have one number per velocity (full coordinates), body vectors six per body, first body
+/// first. Null: that part is absent. Outputs may not share memory with inputs.
 template <class S>
 struct Sweep {
   bool outward = false;  // phi*, psi*; else phi, psi
@@ -17,11 +17,10 @@ struct Sweep {
   S plain_factor = S(1);
   const S* more = nullptr;  // another
   S more_factor = S(1);
-  const S* rigid_times =
-      nullptr;  // body vector, multiplied by `rigid` (10 a slot), or by M where that is null
+  const S* rigid_times = nullptr;  // body vector, multiplied by `rigid` (10 per slot) or, that null, by M
   const S* rigid = nullptr;
   S rigid_factor = S(1);
-  const S* symmetric_times = nullptr;  // body vector, multiplied by `symmetric` (P or Omega, 21 a slot)
+  const S* symmetric_times = nullptr;  // body vector, multiplied by `symmetric` (P or Omega, 21 per slot)
   const S* symmetric = nullptr;
   S symmetric_factor = S(1);
   const S* K_times = nullptr;  // joint vector T: K T, inward only

@@ -1,12 +1,12 @@
 // The recursions behind phi, psi and their adjoints, with what surrounds them in a product folded in.
 //
-//   inward   z = phi x  or  psi x:    z(k) = x(k) + sum over outboard bodies c of phi(k,c) z(c)
-//   (JPL88 3.9, 4.10) outward  z = phi* x or psi* x:    z(k) = x(k) + phi*(k+1,k) z(k+1)
+//   (1) inward,  z = phi x:      z(k) = x(k) + sum over outboard bodies c of phi(k,c) z(c)       JPL88 (3.9)
+//   (2) outward, z = phi* x:     z(k) = x(k) + phi*(k+1,k) z(k+1)
+//   (3) with psi for phi:        psi(k+1,k) z = phi z - K (H z)                                  JPL88 (4.10)
 //
-// psi(k+1,k) z = phi z - K (H z), so psi needs only phi, K and H. The argument x is a sum of what a Sweep
-// names: vectors as they are, M y, P y, K T, H* T. Beside z itself a sweep can give H z (inward) or K* z
-// (outward), added to a joint vector and solved with D. Those additions cost one well predicted test a body
-// each.
+// By (3) psi needs only phi, K and H. The argument x is a sum of what a Sweep names: vectors as they are,
+// M y, P y, K T, H* T. Beside z itself a sweep can give H z (inward) or K* z (outward), added to a joint
+// vector and solved with D. Each of these additions costs one well predicted test per body.
 #pragma once
 
 #include "articula/kernels/mass_factor_text.hpp"

@@ -1,6 +1,7 @@
 // Everything that is compiled once per instruction set: tables of function pointers, and which set is in use.
 //
-// Each *_kernels.cpp of this folder fills one table, in its namespace ARTICULA_ISA; set_kernels.cpp gathers them.
+// Each *_kernels.cpp of this folder fills one table, in its namespace ARTICULA_ISA; set_kernels.cpp gathers
+// them.
 #pragma once
 
 #include <cstddef>
@@ -37,15 +38,6 @@ struct KernelTable {
 };
 
 // --- Sweeps of the operator algebra, FD1 to FD4, the Coriolis matrix.
-/// Scratch of FD1-FD4, beside KernelMemory.
-struct NamedScratch {
-  double *T, *a, *b, *P, *alpha;  // 1 a velocity; 6 a body; 6 a body; 21 a slot; 6 a body
-};
-/// Scratch of coriolis_matrix: see coriolis_text.hpp.
-struct CoriolisScratch {
-  double *o, *V, *R, *Rr, *Hs, *dHs;
-};
-
 template <class S>
 struct SweepKernels {
   void (*sweep)(const Tree<S>&, const KernelMemory<S>&, const Sweep<S>&);
@@ -55,16 +47,16 @@ struct SweepKernels {
 
 struct OperatorKernels {
   using NamedForward = double (*)(const Tree<double>&, const double* q, const double* v, const double* T,
-                                  const double* wrenches, const KernelMemory<double>&, const NamedScratch&,
-                                  double* a);
+                                  const double* wrenches, const KernelMemory<double>&,
+                                  const NamedMemory<double>&, double* a);
   NamedForward fd[4];
   void (*coriolis_matrix)(const Tree<double>&, const double* q, const double* v, const KernelMemory<double>&,
-                          const CoriolisScratch&, double* C);
+                          const CoriolisMemory<double>&, double* C);
 
   /// Poses, inertias in x; with v also angular velocities, and the bias terms a and b.
   void (*place)(const Tree<double>&, const double* q, const double* v, const KernelMemory<double>&, double* a,
                 double* b);
-  /// K, D and P (21 a slot; null: not kept) from x. Returns the smallest pivot of D.
+  /// K, D and P (21 per slot; null: not kept) from x. Returns the smallest pivot of D.
   double (*articulate)(const Tree<double>&, const KernelMemory<double>&, double* P);
   void (*gains)(const Tree<double>&, const KernelMemory<double>&, const double* P, double* G);
   void (*composites)(const Tree<double>&, const KernelMemory<double>&, double* R);
@@ -162,18 +154,19 @@ struct DiagonalKernels {
                    const M&, double* xi_dot);
 };
 
-// --- Many states: the texts of one state with a SIMD register as the number, one state per lane. Arrays are those of
-// one state with every number widened to `lanes` neighbouring ones.
+// --- Many states: the texts of one state with a SIMD register as the number, one state per lane. Arrays are
+// those of one state with every number widened to `lanes` neighbouring ones.
 /// The most lanes of any instruction set: arrays are made for so many.
 inline constexpr int most_lanes = 8;
 
-/// Where results will be written, for three arrays: `lines` lines of each, `step` bytes apart, to be fetched
-/// while others are made. near: bytes to what the same array gets soon.
+/// Where results will be written, so that the cache lines can be fetched before: `lines` lines in each of
+/// three arrays, `step` bytes apart, from at[i] on. near: how many bytes ahead of the number just written a
+/// line is brought from the second cache to the first.
 struct Ahead {
   std::uintptr_t at[3] = {};
   std::uintptr_t step = 0, near = 0;
   long lines = 0;
-  bool few = false;  // enough to fetch one at a time
+  bool few = false;  // there are few lines: one at a time is enough
 };
 
 template <class T>
@@ -183,7 +176,7 @@ struct BatchTable {
   /// Lanes beyond get the last state.
   void (*gather)(const T* states, long n, long stride, int used, T* lanes);
   void (*scatter)(const T* lanes, long n, long stride, int used, T* states);
-  /// The same with numbers of one kind together, `stride` from one kind to the next.
+  /// gather and scatter for Layout::columns: number i of all states together, `stride` numbers before i + 1.
   void (*gather_columns)(const T* states, long n, long stride, int used, T* lanes);
   void (*scatter_columns)(const T* lanes, long n, long stride, int used, T* states);
   using M = KernelMemory<T>;
@@ -197,7 +190,8 @@ struct BatchTable {
   void (*mass_matrix)(const Model&, const T* q, const M&, T* matrix);
   void (*inverse_mass_matrix)(const Model&, const T* q, const M&, T* matrix, T* smallest);
   void (*kinematics)(const Model&, const T* q, const T* v, const T* a, const M&);
-  void (*energies)(const Model&, const M&, T* kinetic, T* potential);  // after kinematics
+  /// After kinematics; kinetic: null where it did not get velocities.
+  void (*energies)(const Model&, const M&, T* kinetic, T* potential);
   void (*linearized_inverse)(const Model&, const T* q, const T* v, const T* a, const L&, T* dq, T* dv, T* da,
                              const Ahead&);
   void (*linearized_forward)(const Model&, const T* q, const T* v, const T* tau, const L&, T* a, T* dq, T* dv,
@@ -232,12 +226,8 @@ struct MotionTable {
   void (*totals)(const Model&, const M&, bool moving, T* center, T* momentum);
   /// 6 x nv, full coordinates.
   void (*centroidal_map)(const Model&, const T* q, const M&, T* map);
-  /// room: coriolis_room() numbers.
-  void (*coriolis_matrix)(const Model&, const T* q, const T* v, const M&, T* room, T* C);
+  void (*coriolis_matrix)(const Model&, const T* q, const T* v, const M&, const CoriolisMemory<T>&, T* C);
 };
-constexpr std::size_t coriolis_room(int slots, int nv) {
-  return 31 * static_cast<std::size_t>(slots) + 12 * static_cast<std::size_t>(nv);
-}
 
 // --- Diagonalized dynamics of many states: see DiagonalKernels for what each does.
 template <class T>
@@ -272,13 +262,13 @@ struct TaskTable {
   void (*terms)(const Model&, const T* v, const M&, T* omega, T* gravity, T* velocity, T* bias, T* coriolis);
   void (*forces)(const Model&, const M&, const T* F, T* tau);  // J* F
   void (*rates)(const Model&, const M&, const T* F, T* v);     // M^-1 J* F
-  /// n x n; pivots: the smallest of each lane, not positive: the inverse is nothing.
+  /// n x n; pivots: the smallest of each lane. Where it is not positive the inverse has no meaning.
   void (*invert)(int n, const T* A, T* scratch, T* inverse, T* pivots);
   void (*times)(int n, const T* A, const T* x, T* y);
 };
 
-// --- Steps of integrators, for states in lanes moved by accelerations that a borrowed function gives; and linear solves in
-// lanes, for mechanisms with mimic joints.
+// --- Steps of integrators, for states in lanes moved by accelerations that a borrowed function gives; and
+// linear solves in lanes, for mechanisms with mimic joints.
 /// a of states in lanes; `self` is whose it is.
 template <class T>
 struct LaneAcceleration {
@@ -336,7 +326,8 @@ struct KernelSet {
   }
 };
 
-/// The set in use: the best of this machine, or what ARTICULA_ISA in the environment or use_instruction_set asks for.
+/// The set in use: the best of this machine, or what ARTICULA_ISA in the environment or use_instruction_set
+/// asks for.
 const KernelSet& kernel_set();
 
 template <class T>

@@ -1,4 +1,4 @@
-// Compiled once for each instruction set (CMakeLists.txt), like kernels/dynamics_kernels.cpp.
+// Compiled once for each instruction set (CMakeLists.txt), like dynamics_kernels.cpp.
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC diagnostic ignored "-Wmaybe-uninitialized"  // `carried` is read only after a child has written it
 #endif
@@ -16,18 +16,12 @@ struct TaskLanes {
   using Model = Tree<T>;
   using M = TaskMemory<T>;
 
-  ARTICULA_INLINE static TaskMemory<P> in(const M& m) {
-    return {packs(m.k), m.frames,        m.segments,      m.segment,      m.path,
-            m.meeting,  packs(m.offset), packs(m.zeros),  packs(m.r),     packs(m.P_root),
-            packs(m.e), packs(m.n),      packs(m.T),      packs(m.Omega), packs(m.a),
-            packs(m.g), packs(m.to),     packs(m.blocks), packs(m.f)};
-  }
   static void update(const Model& tree, const T* q, const T* v, const M& m, T* smallest) {
-    update_tasks<P>(tree, packs(q), packs(v), in(m)).store(smallest);
+    update_tasks<P>(tree, packs(q), packs(v), packs(m)).store(smallest);
   }
   static void terms(const Model& tree, const T* v, const M& m, T* omega, T* gravity, T* velocity, T* bias,
                     T* coriolis) {
-    const TaskMemory<P> t = in(m);
+    const TaskMemory<P> t = packs(m);
     const long frames = m.frames, n = 6 * frames;
     for (long i = 0; i < n; ++i)
       for (long j = i; j < n; ++j)
@@ -45,10 +39,10 @@ struct TaskLanes {
     }
   }
   static void forces(const Model& tree, const M& m, const T* F, T* tau) {
-    task_forces<P>(tree, in(m), packs(F), packs(tau));
+    task_forces<P>(tree, packs(m), packs(F), packs(tau));
   }
   static void rates(const Model& tree, const M& m, const T* F, T* v) {
-    const TaskMemory<P> t = in(m);
+    const TaskMemory<P> t = packs(m);
     spread_tasks<P>(tree, t, packs(F), t.k.nu);
     Sweep<P> out;  // [Id - H psi K]* nu
     out.outward = out.psi = true;

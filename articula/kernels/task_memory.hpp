@@ -8,14 +8,13 @@ namespace articula {
 /// A stretch of the way from frames to the world with nothing joining in between. The first segments start at
 /// the task frames, the others at bodies where several ways meet; inboard ones come later.
 struct TaskSegment {
-  int start;  // slot of the body that it starts at; 0: the world
-  int path,
-      bodies;   // its bodies, tip to base, in TaskMemory::path; none: the frame's body is a meeting point
-  int e;        // first row of its bodies' velocities in TaskMemory::e
-  int inboard;  // segment that starts where this one ends; -1: the world
+  int start;         // slot of the body that it starts at; 0: the world
+  int path, bodies;  // its bodies in TaskMemory::path, tip to base; none: the frame is on a meeting point
+  int e;             // first row of its bodies' velocities in TaskMemory::e
+  int inboard;       // segment that starts where this one ends; -1: the world
 };
 
-inline constexpr int task_lanes = 8;  // six columns a segment, in lanes
+inline constexpr int task_lanes = 8;  // six columns per segment, in lanes
 inline constexpr int task_block = 6 * task_lanes;
 
 template <class S>
@@ -25,20 +24,20 @@ struct TaskMemory {
   const TaskSegment* segment = nullptr;
   const int* path = nullptr;     // slots
   const int* meeting = nullptr;  // frames x frames: the segment of the closest common ancestor, or -1
-  const S* offset = nullptr;     // 3 a frame: its origin in its body's axes, from O_k
-  const S* zeros = nullptr;      // 1 a velocity
+  const S* offset = nullptr;     // 3 per frame: its origin in its body's axes, from O_k
+  const S* zeros = nullptr;      // 1 per velocity
   // results
-  S* r = nullptr;       // 3 a frame: the same in world axes
-  S* P_root = nullptr;  // 15 a slot, up to the last body on the world: B and C of P(k)
-  S* e = nullptr;       // lanes a row: H psi B, the rows of the segments' bodies
-  S* n = nullptr;       // the same: D^-1 of them
-  S* T = nullptr;       // block a segment: psi B where it ends
-  S* Omega = nullptr;   // block a segment: Omega at its start
-  S* a = nullptr;       // lanes a segment: psi* H* nu at its start, nu of the velocity-dependent forces
-  S* g = nullptr;       // lanes a segment: psi* W* a_g at its start
-  S* to = nullptr;      // block a frame and segment: psi B of the frame where that segment starts
+  S* r = nullptr;       // 3 per frame: the same in world axes
+  S* P_root = nullptr;  // 15 per slot, up to the last body on the world: B and C of P(k)
+  S* e = nullptr;       // lanes per row: H psi B, the rows of the segments' bodies
+  S* n = nullptr;       // lanes per row: D^-1 H psi B
+  S* T = nullptr;       // block per segment: psi B where it ends
+  S* Omega = nullptr;   // block per segment: Omega at its start
+  S* a = nullptr;       // lanes per segment: psi* H* nu at its start, nu of the velocity-dependent forces
+  S* g = nullptr;       // lanes per segment: psi* W* a_g at its start
+  S* to = nullptr;      // block per frame and segment: psi B of the frame where that segment starts
   S* blocks = nullptr;  // block for each pair of frames: J M^-1 J*; one frame: the same as Omega
-  S* f = nullptr;       // 6 a segment: scratch
+  S* f = nullptr;       // 6 per segment: scratch
 };
 
 // --- what the sums along the ways give at frame i, world axes, at its origin

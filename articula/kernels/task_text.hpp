@@ -1,4 +1,4 @@
-// Operational-space inertia and bias (OSC 4; MATH.md 6) for any set of frames of a tree.
+// Operational-space inertia and bias (OSC 4; docs/math.md 6) for any set of frames of a tree.
 //
 //   (1) outward   poses, velocities, and f = M phi* a + b                              (OSC 46-48)
 //   (2) inward    P, D, K and nu = -D^-1 H psi (P a + b), all bodies                   (OSC 37, 66)
@@ -257,7 +257,7 @@ S update_tasks(const Tree<Real<S>>& tree, const S* q, const S* v, const TaskMemo
   return sweep_inward_with_tasks<true>(tree, m);
 }
 
-/// J M^-1 tau from nu = D^-1 [Id - H psi K] tau: six a frame.
+/// J M^-1 tau from nu = D^-1 [Id - H psi K] tau: six per frame.
 template <class S>
 void gather_tasks(const Tree<Real<S>>& tree, const TaskMemory<S>& m, const S* nu, S* out) {
   for (int s = m.segments - 1; s >= 0; --s) {
@@ -278,7 +278,7 @@ void gather_tasks(const Tree<Real<S>>& tree, const TaskMemory<S>& m, const S* nu
   for (int i = 0; i < 6 * m.frames; ++i) out[i] = m.f[i];
 }
 
-/// nu = D^-1 H psi B F, all velocities; M^-1 J* F = [Id - H psi K]* nu. F: six a frame.
+/// nu = D^-1 H psi B F, all velocities; M^-1 J* F = [Id - H psi K]* nu. F: six per frame.
 template <class S>
 void spread_tasks(const Tree<Real<S>>& tree, const TaskMemory<S>& m, const S* F, S* nu) {
   for (int i = 0; i < tree.nv; ++i) nu[i] = S(0);
@@ -331,7 +331,7 @@ void task_forces(const Tree<Real<S>>& tree, const TaskMemory<S>& m, const S* F, 
   }
 }
 
-/// J v = B* phi* H* v (OSC 41), six a frame, world axes at its origin.
+/// J v = B* phi* H* v (OSC 41), six per frame, world axes at its origin.
 template <class S>
 void task_velocities(const Tree<Real<S>>& tree, const TaskMemory<S>& m, const S* v, S* out) {
   const S O(0);
@@ -355,8 +355,8 @@ void task_velocities(const Tree<Real<S>>& tree, const TaskMemory<S>& m, const S*
   }
 }
 
-/// The inverse of a symmetric positive definite matrix of N rows, row by row. Returns the smallest pivot: not
-/// positive, the inverse is nothing.
+/// The inverse of a symmetric positive definite matrix of N rows, row by row. Returns the smallest pivot;
+/// where it is not positive the inverse has no meaning.
 template <int N, class S>
 S invert_small(const S* A, S* inverse) {
   constexpr int w = wide_bodies<S>;
@@ -377,7 +377,7 @@ S invert_small(const S* A, S* inverse) {
     for (int j = 0; j <= i; ++j) inverse[N * i + j] = inverse[N * j + i] = rows[i][j];
   return smallest;
 }
-/// The same for any number of rows; `L` is scratch of as many.
+/// invert_small for any number of rows n; `L` is scratch of n x n.
 template <class S>
 S invert_any(long n, const S* A, S* L, S* inverse) {
   S smallest = A[0];

@@ -34,6 +34,10 @@ LinearizedForward<S>::LinearizedForward(const Model& model)
 }
 template <class S>
 LinearizedForward<S>::~LinearizedForward() = default;
+template <class S>
+LinearizedForward<S>::LinearizedForward(LinearizedForward&&) noexcept = default;
+template <class S>
+LinearizedForward<S>& LinearizedForward<S>::operator=(LinearizedForward&&) noexcept = default;
 
 template <class S>
 ExternalForces<S> LinearizedForward<S>::start(const char* function, In<S> q, In<S> v, In<S> tau,

@@ -15,6 +15,8 @@ class LinearizedForward : public LinearizationWorkspace<S> {
  public:
   explicit LinearizedForward(const Model& model);
   ~LinearizedForward();
+  LinearizedForward(LinearizedForward&&) noexcept;
+  LinearizedForward& operator=(LinearizedForward&&) noexcept;
 
   void matrices(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<S> dv, Out<S> dtau,
                 const LinearizationOptions<S>& options);

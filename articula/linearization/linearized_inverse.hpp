@@ -1,7 +1,7 @@
 // Linearized inverse dynamics: how joint forces change with q, v and a (LIN Algorithms 1 and 2).
 //
 // Derivatives by q are along the tangent space: q (+) dq moves every joint by its velocity dq for a unit of
-// time (docs/conventions.md), with the components of v and a held; one column a velocity.
+// time (docs/conventions.md), with the components of v and a held; one column per velocity.
 #pragma once
 
 #include "articula/linearization/workspace.hpp"
@@ -49,8 +49,8 @@ void inverse_gradient(LinearizedInverse<S>& work, In<S> q, In<S> v, In<S> a, In<
 /// Where dtau/dq, dtau/dv and dtau/da can be other than zero, nv x nv, row by row: joints that lie on one
 /// path to the world. Everything else is never computed. Armature and damping are on the diagonal.
 std::vector<bool> inverse_pattern(const Model& model);
-/// The same of da/dq, da/dv and da/dtau: joints of one tree, each other tree on the world by itself unless
-/// a mimic joint ties them.
+/// Where da/dq, da/dv and da/dtau can be other than zero: between joints of one tree. Trees that hang from
+/// the world apart do not touch each other, unless a mimic joint ties them.
 std::vector<bool> forward_pattern(const Model& model);
 
 extern template class LinearizedInverse<double>;

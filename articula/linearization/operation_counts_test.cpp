@@ -1,5 +1,5 @@
 // Multiplications and additions of LIN Algorithms 1, 2, 4, 5 and 6 for a general revolute chain, at or below
-// the counts that the paper prints (MATH.md 11), by running the texts with a counting number. As in the
+// the counts that the paper prints (docs/math.md 11), by running the texts with a counting number. As in the
 // paper, sines and cosines are not counted, and known zeros and ones (of the base) are free. Algorithms 4 to
 // 6 start from the forward dynamics of the nominal motion.
 #include <gtest/gtest.h>

@@ -18,7 +18,7 @@ SecondOrder::SecondOrder(const Model& model)
       second_a_(model.nv()),
       right_(model.nv()),
       zeros_(model.nv()) {
-  arrays_ = linearization_arrays<D>(tree(), {}, lin_);
+  arrays_ = make_arrays(lin_, tree(), LinearizationNeeds{});
   lin_.k.x = x_.data();
 }
 

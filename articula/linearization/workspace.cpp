@@ -27,38 +27,6 @@ Limbs::Limbs(const Tree<S>& tree) : carrier(tree.slots(), -1), begin(tree.nv) {
     if (number == 0) number = carriers++;
 }
 
-template <class S>
-AlignedArray<S> linearization_arrays(const Tree<Real<S>>& tree, const LinearizationNeeds& needs,
-                                     LinearizationMemory<S>& m) {
-  const std::size_t slots = tree.slots(), nv = tree.nv, padded_slots = padded(tree.slots());
-  const std::size_t widest = block;  // widest Wide<S> of any instruction set, in scalars
-  AlignedArray<S> memory;
-  std::size_t used = 0;
-  const auto give = [&](bool wanted, std::size_t count, S*& pointer) {
-    if (!wanted) return;
-    if (memory.size()) pointer = memory.data() + used;
-    used += (count + 15) / 16 * 16;
-  };
-  for (int pass = 0; pass < 2; ++pass) {
-    used = 0;
-    give(true, padded_slots * motion::count, m.y);
-    give(true, slots * 42, m.side);
-    give(needs.columns, column::count * static_cast<std::size_t>(padded(tree.nv)), m.columns);
-    give(needs.columns || needs.direct, 6 * nv, m.own);
-    give(needs.columns, 3 * static_cast<std::size_t>(padded(tree.nv)), m.row);
-    give(needs.direct, direct::count * static_cast<std::size_t>(padded(tree.nv)), m.direct);
-    give(needs.direct && stride<S> != 1, gathered::count * static_cast<std::size_t>(padded(tree.nv)),
-         m.gathered);
-    give(needs.direct, 12 * widest * slots, m.t);
-    give(needs.direct, 3 * widest * static_cast<std::size_t>(padded(tree.nv)), m.result);
-    give(needs.direct, 6 * m.carriers * (stride<S> == 1 ? 2 * rows_in_turn : widest), m.Z);
-    give(needs.direct && stride<S> == 1, 18 * nv, m.limb_columns);
-    give(needs.direct && stride<S> == 1, free_base::count, m.base);
-    if (pass == 0) memory = AlignedArray<S>(used + 16);
-  }
-  return memory;
-}
-
 namespace {
 
 /// Which columns belong to each body, and which support it or are supported by it.
@@ -97,7 +65,7 @@ LinearizationWorkspace<S>::LinearizationWorkspace(const Model& model, const Memo
   lin_.limbs = limbs_.limbs.data();
   lin_.limbs_end = lin_.limbs + limbs_.limbs.size();
   lin_.limb_begin = limbs_.begin.data();
-  arrays_ = linearization_arrays(tree, needs, lin_);
+  arrays_ = make_arrays(lin_, tree, needs);
   lin_.k = this->m_;
   index_ = column_index(tree, bits_);
   lin_.index = index_.data();
@@ -171,12 +139,5 @@ void LinearizationWorkspace<S>::reduce_matrix(const S* full, std::span<S> out) c
 
 template class LinearizationWorkspace<double>;
 template class LinearizationWorkspace<float>;
-template AlignedArray<Pack<double, block>> linearization_arrays(const Tree<double>&,
-                                                                const LinearizationNeeds&,
-                                                                LinearizationMemory<Pack<double, block>>&);
-template AlignedArray<Pack<float, block>> linearization_arrays(const Tree<float>&, const LinearizationNeeds&,
-                                                               LinearizationMemory<Pack<float, block>>&);
-template AlignedArray<Dual<double>> linearization_arrays(const Tree<double>&, const LinearizationNeeds&,
-                                                         LinearizationMemory<Dual<double>>&);
 
 }  // namespace articula

@@ -25,11 +25,6 @@ struct LinearizationOptions {
   Method method = Method::automatic;  // of the linearized forward dynamics
 };
 
-struct LinearizationNeeds {
-  bool columns = false;  // Algorithm 2
-  bool direct = false;   // Algorithm 6
-};
-
 /// Which bodies make up limbs whose columns other rows of Algorithm 6 have from their carrier (packs of
 /// states only), and which bodies carry others than the next.
 struct Limbs {
@@ -41,19 +36,10 @@ struct Limbs {
   std::vector<int> begin;  // by velocity: the first of its limb; 0: none
 };
 
-/// Hands out a kernel's arrays, sized for a model, from one block of memory. m.carriers must be known for
-/// needs.direct.
-template <class S>
-AlignedArray<S> linearization_arrays(const Tree<Real<S>>& tree, const LinearizationNeeds& needs,
-                                     LinearizationMemory<S>& m);
-
 template <class S>
 class LinearizationWorkspace : public Workspace<S> {
  protected:
   LinearizationWorkspace(const Model& model, const MemoryNeeds& memory, const LinearizationNeeds& needs);
-  // The memory is one workspace's own.
-  LinearizationWorkspace(const LinearizationWorkspace&) = delete;
-  LinearizationWorkspace& operator=(const LinearizationWorkspace&) = delete;
 
   /// Checks and takes the options of a call.
   ExternalForces<S> external(const char* function, const LinearizationOptions<S>& options);

@@ -52,9 +52,9 @@ class ClosedChain {
   /// about the axes of contact_axes().
   std::span<const double> contact_rates(int arm) const;
   std::span<const double> contact_velocities(int arm) const;
-  /// Of C, world axes.
+  /// d/dt (w, v) of C, world axes.
   Spatial<double> object_acceleration() const;
-  /// Of Omega, 6 rows an arm.
+  /// The rank of Omega, which has 6 rows per arm.
   int rank() const;
 
   int arms() const;

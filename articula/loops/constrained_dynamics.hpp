@@ -79,9 +79,9 @@ class ConstrainedDynamics : public Workspace<double> {
   /// What a constraint puts on its body b: (moment, force), world axes, at the origin of attachment b. Body a
   /// feels the opposite.
   Spatial<double> force(int constraint) const;
-  /// Of a constraint with limits.
+  /// Whether a constraint with limits would have to pull, or would slip.
   ContactState contact_state(int constraint) const;
-  /// Of Omega, and how many rows it has.
+  /// The rank of Omega, and how many rows it has.
   int rank() const { return rank_; }
   int active_rows() const;
   bool redundant() const { return rank_ < loop_.rows; }

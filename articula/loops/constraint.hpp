@@ -20,9 +20,8 @@ struct Attachment {
 /// What a one-sided contact can carry. The normal is the z axis of attachment a, from the surface into body
 /// b: the force of a on b along it must not pull.
 struct ContactLimits {
-  double friction = 0;  // tangential force at most friction times normal force
-  double torsional_radius =
-      0;  // moment about the normal at most friction times this times normal force, metres
+  double friction = 0;           // tangential force at most friction times normal force
+  double torsional_radius = 0;   // metres; moment about the normal at most friction * this * normal force
   Vec3<double> normal{0, 0, 1};  // in a's axes
 };
 
@@ -32,7 +31,7 @@ struct Constraint {
     distance,      // a rod: the origins of a and b are `length` apart
     coupler,       // a gear: sum of coefficient times joint coordinate is `length`
     rolling_ball,  // a ball of radius `length` at b's origin rolls, without slipping, on the x-y plane of a
-    rolling_disc,  // the same of a thin disc about b's z axis
+    rolling_disc,  // likewise a thin disc about b's z axis
   };
   std::string name;
   Kind kind = Kind::frames;

@@ -17,7 +17,7 @@ struct ConstrainedDerivatives {
 
 /// Works on the constraints of a ConstrainedDynamics, which must outlive it, as they are active then. What
 /// has to vanish, M a + C v + g - J* f - tau and J a + d/dt(J) v, is differentiated by dual numbers, eight
-/// directions a sweep; M and Omega are those already factored: O(n^2), and products with the rows.
+/// directions per sweep; M and Omega are those already factored: O(n^2), and products with the rows.
 class LinearizedConstrained {
  public:
   explicit LinearizedConstrained(ConstrainedDynamics& work);

@@ -271,8 +271,7 @@ TEST(Mechanisms, DiscRollsSteadilyInACircle) {
   }
 }
 
-// --- in time
-// -----------------------------------------------------------------------------------------------------------------
+// --- in time -----------------------------------------------------------------------------------------
 /// Runge-Kutta steps with projection after each.
 void simulate(ConstrainedDynamics& work, std::vector<double>& q, std::vector<double>& v, double h, int steps,
               const std::function<void(int)>& each) {

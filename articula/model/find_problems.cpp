@@ -121,8 +121,7 @@ class Audit {
     findings_.push_back({Severity::warning, where, fmt::format(text, std::forward<A>(a)...)});
   }
 
-  // --- names and the tree
-  // -----------------------------------------------------------------------------------------
+  // --- names and the tree ----------------------------------------------------------------------------
   template <class T>
   void check_unique(const std::vector<T>& things, std::string_view what, NameIndex& index);
   void check_names();
@@ -136,8 +135,7 @@ class Audit {
   void check_cycles();
   void report_cycle(const std::vector<int>& cycle);
 
-  // --- numbers
-  // ----------------------------------------------------------------------------------------------------
+  // --- numbers ---------------------------------------------------------------------------------------
   template <class... A>
   bool usable(const std::string& where, double value, fmt::format_string<A...> what, A&&... a);
   bool usable_pose(const std::string& where, const Pose& pose, const std::string& owner);
@@ -152,8 +150,7 @@ class Audit {
   void check_coefficient(const JointSpec& joint, double value, std::string_view name, std::string_view unit);
   void check_frame(const FrameSpec& frame);
 
-  // --- the rest
-  // ---------------------------------------------------------------------------------------------------
+  // --- the rest --------------------------------------------------------------------------------------
   void check_mimics();
   bool check_mimic(const JointSpec& joint, int source);
   void resolve_mimic_chains(const std::vector<int>& direct);
@@ -174,8 +171,7 @@ class Audit {
   std::vector<double> largest_moment_;  // by link, 0 where the inertia is unusable
 };
 
-// --- names and the tree
-// ---------------------------------------------------------------------------------------------
+// --- names and the tree ------------------------------------------------------------------------------
 template <class T>
 void Audit::check_unique(const std::vector<T>& things, std::string_view what, NameIndex& index) {
   for (std::size_t i = 0; i < things.size(); ++i) {
@@ -325,8 +321,7 @@ void Audit::report_cycle(const std::vector<int>& cycle) {
         joint.name);
 }
 
-// --- numbers
-// --------------------------------------------------------------------------------------------------------
+// --- numbers -----------------------------------------------------------------------------------------
 /// Finite and small enough to compute with; says so otherwise.
 template <class... A>
 bool Audit::usable(const std::string& where, double value, fmt::format_string<A...> what, A&&... a) {
@@ -502,8 +497,7 @@ void Audit::check_frame(const FrameSpec& frame) {
   usable_pose(frame.where, frame.placement, fmt::format("frame '{}'", frame.name));
 }
 
-// --- mimic joints
-// ---------------------------------------------------------------------------------------------------
+// --- mimic joints ------------------------------------------------------------------------------------
 void Audit::check_mimics() {
   std::vector<int> direct(spec_.joints.size(), -1);
   for (std::size_t j = 0; j < spec_.joints.size(); ++j) {
@@ -578,8 +572,7 @@ void Audit::resolve_mimic_chains(const std::vector<int>& direct) {
   }
 }
 
-// --- joints without inertia
-// -----------------------------------------------------------------------------------------
+// --- joints without inertia --------------------------------------------------------------------------
 std::string Audit::outboard_of(int link) const {
   std::vector<int> reached{link};
   std::vector<std::string_view> names;
@@ -622,8 +615,7 @@ void Audit::check_joint_inertias() {
   }
 }
 
-// --- units
-// ----------------------------------------------------------------------------------------------------------
+// --- units -------------------------------------------------------------------------------------------
 void Audit::check_units() {
   check_densities();
   check_lengths();

@@ -97,8 +97,7 @@ TEST(FindProblems, EveryKindOfJointIsSilent) {
   }
 }
 
-// --- names and the tree
-// ---------------------------------------------------------------------------------------------
+// --- names and the tree ------------------------------------------------------------------------------
 TEST(FindProblems, Names) {
   expect_among({}, "no links");
   expect_error(
@@ -157,8 +156,7 @@ TEST(FindProblems, Roots) {
   EXPECT_TRUE(find_problems(spec).empty()) << all(find_problems(spec));  // now a link like any other
 }
 
-// --- numbers
-// --------------------------------------------------------------------------------------------------------
+// --- numbers -----------------------------------------------------------------------------------------
 TEST(FindProblems, NumbersMustBeFinite) {
   const std::vector<std::function<double&(ModelSpec&)>> links{
       [](ModelSpec& s) -> double& { return s.links[2].mass.mass; },
@@ -292,8 +290,7 @@ TEST(FindProblems, Units) {
   EXPECT_TRUE(find_problems(spec).empty()) << all(find_problems(spec));
 }
 
-// --- mimic
-// ----------------------------------------------------------------------------------------------------------
+// --- mimic -------------------------------------------------------------------------------------------
 TEST(FindProblems, Mimics) {
   expect_error([](ModelSpec& s) { s.joints[1].mimic = Mimic{"j9"}; }, "f:21", {"'j2'", "'j9'", "not exist"});
   expect_error([](ModelSpec& s) { s.joints[1].mimic = Mimic{"j2"}; }, "f:21", {"'j2'", "itself"});
@@ -312,8 +309,7 @@ TEST(FindProblems, Mimics) {
   expect_among(spec, "itself");
 }
 
-// --- joints without inertia
-// -----------------------------------------------------------------------------------------
+// --- joints without inertia --------------------------------------------------------------------------
 TEST(JointInertia, MasslessTip) {
   expect_error([](ModelSpec& s) { s.links[4].mass = {}; }, "f:41",
                {"'j4'", "(1, 0, 0)", "'l4'", "have no inertia against it", "armature"});

@@ -14,8 +14,7 @@
 
 namespace articula {
 
-// --- rows of H
-// ------------------------------------------------------------------------------------------------------
+// --- rows of H ---------------------------------------------------------------------------------------
 /// A row (h, 0): turning about h.
 template <class S>
 struct Turn {
@@ -83,8 +82,7 @@ ARTICULA_INLINE Spatial<S> operator*(const ArticulatedInertia<S>& P, const Screw
   return P * spatial(r);
 }
 
-// --- the kinds
-// ------------------------------------------------------------------------------------------------------
+// --- the kinds ---------------------------------------------------------------------------------------
 enum class HingeKind : unsigned char { revolute, prismatic, helical, cylindrical, planar, spherical, free };
 inline constexpr int hinge_kinds = 7;
 inline constexpr int max_freedoms = 6;

@@ -16,7 +16,7 @@ inline constexpr int inertial_parameter_count = 10;
 using InertialParameters = std::array<double, inertial_parameter_count>;
 
 InertialParameters inertial_parameters(const MassProperties& mass);
-/// Of all bodies of a model, body after body (Model::bodies): 10 a body.
+/// Of all bodies of a model, body after body (Model::bodies): 10 per body.
 std::vector<double> inertial_parameters(const Model& model);
 /// The other way. Without mass the mass centre is the origin.
 MassProperties mass_properties(const InertialParameters& parameters);
@@ -25,8 +25,7 @@ MassProperties mass_properties(const InertialParameters& parameters);
 /// numbers, relative.
 std::optional<std::string> problem_with(const InertialParameters& parameters, double rounding = 1e-15);
 
-// --- for the kernels
-// ---------------------------------------------------------------------------------------------
+// --- for the kernels ---------------------------------------------------------------------------------
 /// Moments below zero by this much of the largest are rounding: files have six digits.
 inline constexpr double negative_moment = 1e-6;
 /// Principal moments, ascending; what only rounding left of them is zero.
@@ -39,7 +38,7 @@ struct InertialConstants {
   double m, lambda, sigma;
 };
 InertialConstants inertial_constants(double mass, const Vec3<double>& mp, const Sym3<double>& J);
-/// The same from parameters in link axes, which the body's internal axes see as link_axes.
+/// A body's constants from parameters in link axes, which the body's internal axes see as link_axes.
 InertialConstants inertial_constants(const InertialParameters& parameters, const Mat3<double>& link_axes);
 
 }  // namespace articula

@@ -33,7 +33,7 @@ class Manifold {
   /// enough for methods of the fourth order (Munthe-Kaas). `out` may be w.
   template <class S>
   void chart_rate_to_fourth_order(const S* u, const S* w, S* out) const;
-  /// The same without truncation, for turns |u| < 2 pi.
+  /// chart_rate without truncation, for turns |u| < 2 pi.
   void chart_rate(const double* u, const double* w, double* out) const;
   /// The largest turn in u.
   double largest_turn(const double* u) const;

@@ -26,8 +26,9 @@ struct MasslessFreedom {
   bool bodies_have_inertia;  // yes: outboard joints take up the motion; no: the bodies outboard offer none
 };
 
-/// D(k) = H P H* + armature at two fixed pseudo-random configurations (MATH: mass matrix = [I + H phi K] D
-/// [..]*): the mass matrix is regular exactly if every D(k) is. Numbers must be finite and axes nonzero.
+/// D(k) = H P H* + armature at two fixed pseudo-random configurations. The mass matrix is
+/// [Id + H phi K] D [Id + H phi K]* (docs/math.md 2): it is regular exactly if every D(k) is. Numbers must be
+/// finite and axes nonzero.
 std::vector<MasslessFreedom> massless_freedoms(const ModelSpec& spec, const ResolvedTree& tree, Base base);
 
 }  // namespace articula

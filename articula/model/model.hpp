@@ -16,8 +16,7 @@ namespace articula {
 struct BuildOptions {
   Base base = Base::fixed;  // how the root link meets the world
   Vec3<double> gravity{0, 0, -9.81};
-  bool turn_axes =
-      true;  // let bodies' internal axes follow the next joint: fewer operations, the same results
+  bool turn_axes = true;  // bodies' internal axes follow the next joint: fewer operations, the same results
 };
 
 /// A moving joint. A mimic joint shares its source's indices and has nq = nv = 0 of its own.
@@ -79,8 +78,7 @@ class Model {
   /// A copy with another gravity vector.
   Model with_gravity(const Vec3<double>& gravity) const;
 
-  // --- for the kernels
-  // ---------------------------------------------------------------------------------------------
+  // --- for the kernels -------------------------------------------------------------------------------
   template <class R>
   const Tree<R>& tree() const;
 

@@ -1,5 +1,5 @@
 // What a model is made from: links, joints and frames as a user or a file states them. Every reader produces
-// a ModelSpec, every writer takes one; build() turns it into a Model.
+// a ModelSpec, every writer takes one, and a Model is made from one (model.hpp).
 #pragma once
 
 #include <limits>
@@ -71,7 +71,7 @@ struct JointSpec {
   double pitch = 0;                   // helical only: metres per radian
   JointLimits limits{};
   double damping = 0;   // kept and reported; see docs/models.md
-  double friction = 0;  // the same
+  double friction = 0;  // likewise
   double armature = 0;  // rotor inertia as seen at the joint, one number for all its freedoms
   std::optional<Mimic> mimic{};
   std::string where{};

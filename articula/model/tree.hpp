@@ -16,7 +16,7 @@ enum : int {
   w = 18,       //
   m = 21,       // mass
   lambda = 22,  // see u
-  sigma = 23,   // the same for the second moment of mass: Sigma = sigma Id - (u w* + w u*)
+  sigma = 23,   // of the second moment of mass: Sigma = sigma Id - (u w* + w u*)
   count = 24,
 };
 }

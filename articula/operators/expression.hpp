@@ -4,8 +4,7 @@
 //   using namespace articula::operators;
 //   const auto mass = H * phi * M * star(phi) * star(H);        // joint <- joint
 //   const auto body_velocities = star(phi) * star(H);           // body <- joint
-//   H * H;                                                      // one error: "... the left one takes body
-//   vectors ..."
+//   H * H;          // does not compile; one error: "... the left one takes body vectors ..."
 #pragma once
 
 #include <concepts>
@@ -18,11 +17,10 @@
 
 namespace articula::operators {
 
-// --- the spaces
-// -----------------------------------------------------------------------------------------------------
+// --- the spaces --------------------------------------------------------------------------------------
 struct JointSpace {};  // velocity order
-struct BodySpace {};   // six numbers a body, base to tip
-struct FrameSpace {};  // six numbers a frame
+struct BodySpace {};   // six numbers per body, base to tip
+struct FrameSpace {};  // six numbers per frame
 struct BaseSpace {};   // six numbers
 struct One {};         // domain of a vector
 struct Any {};         // of Id
@@ -87,8 +85,7 @@ inline constexpr bool same = std::same_as<A, B> || std::same_as<A, Any> || std::
 template <class A, class B>
 using known_space = std::conditional_t<std::same_as<A, Any>, B, A>;
 
-// --- the algebra
-// ----------------------------------------------------------------------------------------------------
+// --- the algebra -------------------------------------------------------------------------------------
 template <Operator A, Operator B>
 auto operator*(const A& a, const B& b) {
   using Takes = From<A>;
@@ -174,8 +171,7 @@ auto inv(const A& a) {
     return Expression<From<A>, To<A>>(nullptr);
 }
 
-// --- the names
-// ------------------------------------------------------------------------------------------------------
+// --- the names ---------------------------------------------------------------------------------------
 inline constexpr Identity Id;
 inline constexpr Name<Symbol::H, JointSpace, BodySpace> H;
 inline constexpr Name<Symbol::H_full, JointSpace, BodySpace> H_full;

@@ -47,11 +47,12 @@ std::span<const OperatorIdentity> identities() {
       {"psi K = phi K (I - H psi K)", "JPL88 (a.41)", "psi*K", "phi*K*(I - H*psi*K)"},
       {"phi K = (I + phi K H) psi K", "JPL88 (a.42)", "phi*K", "(I + phi*K*H)*psi*K"},
       {"phi K H psi K = psi K H phi K", "JPL88 (a.43)", "phi*K*H*psi*K", "psi*K*H*phi*K"},
-      {"phi M phi* = R + (phi - I) R + R (phi - I)*", "JPL88 (a.45), MATH 2", "phi*M*star(phi)",
+      {"phi M phi* = R + (phi - I) R + R (phi - I)*", "JPL88 (a.45), docs/math.md 2", "phi*M*star(phi)",
        "R + (phi - I)*R + R*star(phi - I)"},
       {"psi M phi* = P + (psi - I) P + P (phi - I)*", "JPL88 (a.46), OSC (54)", "psi*M*star(phi)",
        "P + (psi - I)*P + P*star(phi - I)"},
-      {"psi M phi* = psi P + P (phi - I)*", "OSC (54), MATH 2", "psi*M*star(phi)", "psi*P + P*star(phi - I)"},
+      {"psi M phi* = psi P + P (phi - I)*", "OSC (54), docs/math.md 2", "psi*M*star(phi)",
+       "psi*P + P*star(phi - I)"},
       {"psi (M + K rotor K*) psi* = P + (psi - I) P + P (psi - I)*", "JPL88 (a.47)",
        "psi*(M + K*rotor*star(K))*star(psi)", "P + (psi - I)*P + P*star(psi - I)"},
       {"phi M phi* = P + (phi - I) P + P (phi - I)* + (phi - I) P H* D^-1 H P (phi - I)*", "JPL88 (a.48)",
@@ -173,7 +174,7 @@ std::vector<IdentityResidual> check_identities(OperatorState& state, std::uint64
   bool chain = true;
   for (const articula::Body& b : state.model().bodies()) chain &= ++children[b.inboard + 1] == 1;
   if (chain) {
-    put({"psi* H* D^-1 H psi = Omega + (psi - I)* Omega + Omega (psi - I)", "OSC (56), MATH 2",
+    put({"psi* H* D^-1 H psi = Omega + (psi - I)* Omega + Omega (psi - I)", "OSC (56), docs/math.md 2",
          "star(psi)*star(H)*inv(D)*H*psi", "Omega + star(psi - I)*Omega + Omega*(psi - I)"});
     put({"Omega = E_psi* Omega E_psi + H* D^-1 H", "OSC (57)", "Omega",
          "star(E_psi)*Omega*E_psi + star(H)*inv(D)*H"});
@@ -181,7 +182,7 @@ std::vector<IdentityResidual> check_identities(OperatorState& state, std::uint64
   if (state.bodies() > 0)
     results.push_back(
         {"psi* H* D^-1 H psi (i, j) = psi*(c,i) Omega(c) psi(c,j), c the closest common ancestor",
-         "MATH 2, 6", omega_residual(state, engine)});
+         "docs/math.md 2, 6", omega_residual(state, engine)});
   return results;
 }
 

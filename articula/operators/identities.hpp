@@ -11,8 +11,8 @@ namespace articula::operators {
 struct OperatorIdentity {
   const char *name, *source, *left, *right;
 };
-/// Every identity of MATH.md 2, JPL88 Appendix A (a.1-a.51) and OSC 3.3, for trees and joints with rotor
-/// inertia.
+/// The identities of docs/math.md 2, JPL88 Appendix A (a.1-a.51) and OSC 3.3, for trees and joints with rotor
+/// inertia. Those of LIN and DIAG are not among them.
 std::span<const OperatorIdentity> identities();
 
 struct IdentityResidual {

@@ -40,7 +40,7 @@ enum class Symbol : unsigned char {
   rotor,     // hinge <- hinge: rotor inertias
   inv_D,     // not spelled by users: inv(D)
   inv_mass,  // not spelled by users: the inverse of the mass operator with rotor inertias, for mimic joints
-  inv_bare_mass  // the same without rotor inertias
+  inv_bare_mass  // not spelled by users: inv_mass without rotor inertias
 };
 const char* name_of(Symbol symbol);
 Space to_of(Symbol symbol);

@@ -1,9 +1,9 @@
 // The operators' numbers at one state: world axes, each body's at its own joint origin O_k.
 //
-// Body space is stacked base to tip, six numbers a body, rotation first. Joint space is in velocity order. A
-// universal joint is two bodies (the cross and the link), links welded together are one. With mimic joints, H
-// is composed with the mimic ratios Gamma so that joint space is the model's own, H = star(Gamma) * H_full;
-// D, G, K and psi belong to the tree with every hinge free, and act on one coordinate a hinge.
+// Body space is stacked base to tip, six numbers per body, rotation first. Joint space is in velocity order.
+// A universal joint is two bodies (the cross and the link), links welded together are one. With mimic joints,
+// H is composed with the mimic ratios Gamma so that joint space is the model's own, H = star(Gamma) * H_full;
+// D, G, K and psi belong to the tree with every hinge free, and act on one coordinate per hinge.
 #pragma once
 
 #include <string_view>

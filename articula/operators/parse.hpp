@@ -1,9 +1,9 @@
-// The grammar of the command line (CLI.md, docs/operators.md):
+// The grammar of the command line (docs/command_line.md, docs/operators.md):
 //
 //   sum     = product (("+" | "-") product)*
 //   product = factor ("*" factor)*
-//   factor  = number | "-" factor | "(" sum ")" | "star(" sum ")" | "inv(" sum ")" | "B(" frame ("," frame)*
-//   ")" | name
+//   factor  = number | name | "-" factor | "(" sum ")"
+//           | "star(" sum ")" | "inv(" sum ")" | "B(" frame ("," frame)* ")"
 //
 // Names are those of operators (H phi psi M P D G K L tau_bar E_phi E_psi S R Omega E rotor Gamma H_full, I
 // for the identity), of vectors of the state (a_bias b_bias a_g), and otherwise vectors given by name.

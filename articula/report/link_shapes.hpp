@@ -10,12 +10,13 @@
 
 namespace articula {
 
-/// One entry a link of the specification, in its order. A link without shapes of its own is drawn as capsules
-/// from its origin to its children's joints, or, at the end of a branch, about its mass centre; massless ends
-/// (tool frames) stay empty. An object on a free joint is drawn as the box of its mass and inertia.
+/// One entry per link of the specification, in its order. A link without shapes of its own is drawn as
+/// capsules from its origin to its children's joints, or, at the end of a branch, about its mass centre;
+/// massless ends (tool frames) stay empty. An object on a free joint is drawn as the box of its mass and
+/// inertia.
 std::vector<LinkShapes> link_shapes(const ModelSpec& spec, std::span<const LinkShapes> given = {});
 
-/// The same under other names, as where several mechanisms share a page or a scene ("left/").
+/// Shapes under names with a prefix ("left/"), for pages and scenes that several mechanisms share.
 std::vector<LinkShapes> with_prefix(std::vector<LinkShapes> links, std::string_view prefix);
 
 }  // namespace articula

@@ -29,7 +29,7 @@ class Reader {
     for (const std::size_t i : rows_) out.push_back(recording_.row(i)[static_cast<std::size_t>(index)]);
     return out;
   }
-  /// Those columns, sample after sample.
+  /// The numbers of these columns, sample after sample.
   std::vector<double> table(const std::vector<Column>& columns) const {
     std::vector<int> at;
     for (const auto& column : columns) {

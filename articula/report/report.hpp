@@ -17,7 +17,7 @@
 
 namespace articula {
 
-/// A curve: one value a sample. Curves of a group share a plot (groups appear in the order of their first
+/// A curve: one value per sample. Curves of a group share a plot (groups appear in the order of their first
 /// curve); NaN leaves a gap.
 struct ReportSeries {
   std::string group, name, unit;
@@ -69,10 +69,10 @@ struct RecordedMotion {
 void add_motion(Report& report, const Model& model, const RecordedMotion& motion,
                 std::span<const LinkShapes> shapes = {});
 
-/// The page as text. Throws ArgumentError if curves, poses or forces do not have one value a sample, or times
-/// do not increase; Error if the library was built without the page.
+/// The page as text. Throws ArgumentError if curves, poses or forces do not have one value per sample, or
+/// times do not increase; Error if the library was built without the page.
 std::string report_html(const Report& report);
-/// The same into a file, whole or not at all.
+/// Writes the page to a file, whole or not at all.
 void write_report(const Report& report, const std::string& path);
 
 /// Whether the library was built with the page (Node.js was there): without it, the three functions that make

@@ -42,8 +42,8 @@ class PdControl : public ForceElement {
   int free_;
 };
 
-/// tau = inverse dynamics of the acceleration kp (reference - q) + kd (its velocity - v) (MR9 11.4, computed
-/// torque).
+/// Computed torque: tau = inverse dynamics of the acceleration kp (reference - q) + kd (its velocity - v).
+/// The reference's own acceleration is not fed forward.
 class ComputedTorque : public ForceElement {
  public:
   ComputedTorque(const Model& model, Gains gains, Reference reference);

@@ -25,7 +25,7 @@ constexpr double A[stages][6] = {
 /// Difference of the two formulas' weights.
 constexpr double E[stages] = {71 / 57600.,      0,         -71 / 16695., 71 / 1920.,
                               -17253 / 339200., 22 / 525., -1 / 40.};
-/// Of the continuous extension.
+/// Weights of the continuous extension.
 constexpr double D[stages] = {-12715105075 / 11282082432.,  0,
                               87487479700 / 32700410799.,   -10690763975 / 1880347072.,
                               701980252875 / 199316789632., -1453857185 / 822651844.,

@@ -18,7 +18,7 @@ class ForceElement {
   virtual double energy(In<double>) { return 0; }
 };
 
-/// Adds external forces on bodies; `at` is updated at the state, `wrenches` has one (moment, force) a body,
+/// Adds external forces on bodies; `at` is updated at the state, `wrenches` has one (moment, force) per body,
 /// world axes, at the body's joint origin.
 class WrenchElement {
  public:

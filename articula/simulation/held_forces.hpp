@@ -13,8 +13,8 @@ class HeldForces : public Workspace<double> {
   explicit HeldForces(const Model& model);
   /// Takes the options of a call, stated at q; borrowed. Throws ArgumentError for wrong sizes.
   void start(const char* function, In<double> q, const LinearizationOptions<double>& options);
-  /// The same at another configuration: forces held in body axes have turned with their bodies, and the
-  /// points where those held in world axes act have.
+  /// The forces at another configuration: those held in body axes have turned with their bodies; those held
+  /// in world axes act at points that have.
   const LinearizationOptions<double>& at(In<double> q);
 
  private:

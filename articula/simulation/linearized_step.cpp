@@ -220,8 +220,7 @@ struct LinearizedStep::Work {
     if (integrator == Integrator::variational || integrator == Integrator::midpoint) rows.resize(n * 4 * n);
   }
 
-  // --- what a step's text asks for, with derivatives
-  // ------------------------------------------------------------------
+  // --- what a step's text asks for, with derivatives -------------------------------------------------
   /// y at (q, x), by the linearization at that point: made when it is asked for first and kept for the other
   /// directions, for which a step asks the same in the same order.
   template <class Linearize>
@@ -266,8 +265,7 @@ struct LinearizedStep::Work {
     });
   }
 
-  // --- one pass of the text
-  // -------------------------------------------------------------------------------------------
+  // --- one pass of the text --------------------------------------------------------------------------
   /// The state with unit derivatives along columns first .. first + lanes - 1 of (q, v, tau, unknown) in each
   /// lane, up to `limit`.
   void start(std::size_t first, std::size_t limit) {
@@ -319,8 +317,7 @@ struct LinearizedStep::Work {
     f(m.equations, MomentumSystem<D>{manifold, momentum, velocity, force});
   }
 
-  // --- the step itself, as the simulator makes it
-  // -----------------------------------------------------------------------
+  // --- the step itself, as the simulator makes it ----------------------------------------------------
   void joint_forces(In<double> at, In<double> rate, const LinearizationOptions<double>& options,
                     Out<double> out) {
     std::copy(tau0.begin(), tau0.end(), out.begin());
@@ -343,8 +340,7 @@ struct LinearizedStep::Work {
     m.rule.step(acting, 0, h, end_q, end_v);
   }
 
-  // --- the derivative
-  // -------------------------------------------------------------------------------------------------
+  // --- the derivative --------------------------------------------------------------------------------
   template <class Method>
   void linearize(Method& text, double h, double* A, double* B) {
     linearized = false;

@@ -23,7 +23,7 @@ class MidpointEquations {
   Out<S> unknown() { return x_; }
   In<S> next() const { return next_; }
 
-  /// Once a step, before the unknown is evaluated.
+  /// Called once per step, before the unknown is evaluated.
   void begin(const System<S>& system, In<S> q, In<S> v);
   /// `next` of the unknown.
   void evaluate(const System<S>& system, double t, double h, In<S> q, In<S> v);

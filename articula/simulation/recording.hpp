@@ -57,8 +57,7 @@ class Recorder {
   bool started_ = false;
 };
 
-// --- files
-// -----------------------------------------------------------------------------------------------------
+// --- files -------------------------------------------------------------------------------------------
 enum class FileFormat { csv, npz, hdf5 };
 /// By the ending: .npz; .h5, .hdf5; anything else is CSV.
 FileFormat format_of(std::string_view path);

@@ -40,8 +40,7 @@ void write_bytes(const std::string& path, const std::string& bytes) {
   if (!out) unwritable(path);
 }
 
-// --- groups: what one dataset or array of a file holds
-// ------------------------------------------------------------------
+// --- groups: what one dataset or array of a file holds -----------------------------------------------
 /// Columns that belong together: all of q, of v, of a vector; or one alone.
 struct Group {
   std::string name;
@@ -80,8 +79,7 @@ void put_values(const std::vector<double>& x, const Group& g, Recording& r) {
       r.numbers[i * width + std::size_t(g.columns[k])] = x[i * g.columns.size() + k];
 }
 
-// --- CSV
-// -----------------------------------------------------------------------------------------------------------
+// --- CSV ---------------------------------------------------------------------------------------------
 /// Names with commas, quotes or line ends are quoted as RFC 4180 says.
 void append_csv_word(const std::string& word, std::string& out) {
   if (word.find_first_of(",\"\r\n") == word.npos) {
@@ -159,8 +157,7 @@ Recording read_csv(const std::string& path) {
   return r;
 }
 
-// --- .npz: a zip archive, stored without compression, of .npy arrays
-// -----------------------------------------------
+// --- .npz: a zip archive, stored without compression, of .npy arrays ---------------------------------
 constexpr std::array<std::uint32_t, 256> crc_table = [] {
   std::array<std::uint32_t, 256> out{};
   for (std::uint32_t i = 0; i < 256; ++i) {
@@ -202,7 +199,7 @@ std::string npy(const std::vector<double>& x, const std::string& shape) {
   static_assert(sizeof(double) == 8);
   return npy("<f8", shape, {reinterpret_cast<const char*>(x.data()), x.size() * 8});
 }
-/// Unicode strings of one length, four bytes a character; names are taken as UTF-8.
+/// Unicode strings of one length, four bytes per character; names are taken as UTF-8.
 std::string npy(const std::vector<std::string>& words) {
   std::vector<std::u32string> wide;
   std::size_t longest = 1;
@@ -342,8 +339,7 @@ Recording read_npz(const std::string& path) {
   return r;
 }
 
-// --- HDF5
-// ----------------------------------------------------------------------------------------------------------
+// --- HDF5 --------------------------------------------------------------------------------------------
 /// Closes an identifier; negative ones are errors.
 class Id5 {
  public:

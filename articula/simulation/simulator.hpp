@@ -37,15 +37,13 @@ class Simulator {
   const Model& model() const { return model_; }
   Integrator integrator() const { return integrator_; }
 
-  // --- the state and constant forces: yours to change between steps
-  // -----------------------------------------
+  // --- the state and constant forces: yours to change between steps ----------------------------------
   double time = 0;
   std::vector<double> q, v;
   std::vector<double> tau;                // added to what the elements give
-  std::vector<Spatial<double>> wrenches;  // one a body, world axes at its joint origin; empty: none
+  std::vector<Spatial<double>> wrenches;  // one per body, world axes at its joint origin; empty: none
 
-  // --- what acts; borrowed, to be kept alive by the caller
-  // --------------------------------------------------
+  // --- what acts; borrowed, to be kept alive by the caller -------------------------------------------
   void add(ForceElement& element) { elements_.push_back(&element); }
   void add(WrenchElement& element);
   /// Asked at t = 0, period, 2 period, ..; its forces are held in between. Steps end at these times.
@@ -69,8 +67,7 @@ class Simulator {
   /// Of the last step. Room is made for a few; more may allocate.
   const std::vector<Impact>& impacts() const { return impacts_; }
 
-  // --- motion
-  // -----------------------------------------------------------------------------------------------
+  // --- motion ----------------------------------------------------------------------------------------
   /// To time + h. Fixed-step integrators make one step of it (more where a sample lies between). If something
   /// throws, time, q and v are as before: ArgumentError for wrong sizes or forces that are not finite (naming
   /// the joint), IntegrationError where no motion could be found, SingularError.
@@ -81,14 +78,13 @@ class Simulator {
   double next_step() const;
   void set_next_step(double h);
 
-  // --- the state seen in other ways
-  // -------------------------------------------------------------------------
+  // --- the state seen in other ways ------------------------------------------------------------------
   /// Joint forces of everything but gravity and wrenches, and the acceleration, at the state.
   void joint_forces(Out<double> forces);
   void acceleration(Out<double> a);
   /// Energies, mass centre, momentum.
   Totals<double> totals();
-  /// Of springs and stops.
+  /// The energy that springs and stops hold.
   double stored_energy();
   /// What joint forces (springs' and stops' too) and wrenches do, watts: the rate of kinetic + potential
   /// energy.

@@ -2,8 +2,7 @@
 // of multiplications, additions, divisions, square roots and sine-cosine pairs of an algorithm on a model.
 //
 // Subtractions count as additions, changes of sign do not count, nor do comparisons (`smaller` keeps the
-// least pivot;
-// `<` would be a branch that depends on data, and has a tally of its own).
+// least pivot; `<` would be a branch that depends on data, and has a tally of its own).
 //
 // Two ways of counting. Plainly, every operation in the text counts: that is what the compiled kernels
 // execute. With Counted::folding() on, operations with numbers known when the model is built count only as
@@ -42,7 +41,7 @@ struct Counted {
     return c;
   }
 
-  /// Of this thread.
+  /// What this thread has counted.
   static Tally& tally() noexcept;
   static long& multiplications() noexcept { return tally().multiplications; }
   static long& additions() noexcept { return tally().additions; }

@@ -39,7 +39,7 @@ PlanarMotion exp_planar(const PlanarMotion& twist);
 PlanarMotion log_planar(const PlanarMotion& motion);
 /// a b
 PlanarMotion operator*(const PlanarMotion& a, const PlanarMotion& b);
-/// As for space, 3x3 row by row.
+/// Ad(exp(-twist)) and Jr of the plane, as for space above: 3 x 3, row by row.
 std::array<double, 9> adjoint_of_inverse_exp(const PlanarMotion& twist);
 std::array<double, 9> right_jacobian(const PlanarMotion& twist);
 

@@ -1,4 +1,5 @@
 #include "articula/spatial/rotation.hpp"
+#include "articula/spatial/numbers.hpp"
 
 #include <cmath>
 
@@ -89,8 +90,8 @@ Mat3<double> right_jacobian(const Vec3<double>& a) {
   const auto k = right_jacobian_coefficients(std::hypot(a.x, a.y, a.z));
   const Mat3<double> t = tilde(a), tt = t * t;
   Mat3<double> J = Mat3<double>::identity();
-  double* j = &J.xx;
-  const double *t1 = &t.xx, *t2 = &tt.xx;
+  double* j = numbers_of(J);
+  const double *t1 = numbers_of(t), *t2 = numbers_of(tt);
   for (int i = 0; i < 9; ++i) j[i] += -k.b * t1[i] + k.c * t2[i];
   return J;
 }
@@ -104,8 +105,8 @@ Mat3<double> right_jacobian_inverse(const Vec3<double>& a) {
           : (1 - (x / 2) / std::tan(x / 2)) / x2;
   const Mat3<double> t = tilde(a), tt = t * t;
   Mat3<double> J = Mat3<double>::identity();
-  double* j = &J.xx;
-  const double *t1 = &t.xx, *t2 = &tt.xx;
+  double* j = numbers_of(J);
+  const double *t1 = numbers_of(t), *t2 = numbers_of(tt);
   for (int i = 0; i < 9; ++i) j[i] += 0.5 * t1[i] + e * t2[i];
   return J;
 }

@@ -1,4 +1,4 @@
-// Slots: where the kernels keep their numbers, one slot a body, components side by side in blocks of lanes.
+// Slots: where the kernels keep their numbers, one slot per body, components side by side in blocks of lanes.
 //
 // For one state (S = double, float) the same component of eight neighbouring bodies lies together, so that a
 // step that needs no neighbour runs on a whole register of bodies at once (Wide<S>), and a sweep still walks
@@ -118,7 +118,7 @@ ARTICULA_INLINE void scatter(const T& t, S* p) {
   each_number(
       t, [&](const auto& number, int i) __attribute__((always_inline)) { p[i * step] = number; });
 }
-/// The same for a T of packs: lanes are neighbouring slots.
+/// gather and scatter for a T of packs: lanes are neighbouring slots.
 template <int step, class T, class W, class S>
 ARTICULA_INLINE T gather_wide(const S* p) {
   T t;

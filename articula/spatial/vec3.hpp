@@ -23,8 +23,7 @@ struct Sym3 {
   S xx, yy, zz, xy, xz, yz;
 };
 
-// --- Vec3
-// ---------------------------------------------------------------------------------------------------------
+// --- Vec3 --------------------------------------------------------------------------------------------
 template <class A, class B>
 ARTICULA_INLINE auto operator+(const Vec3<A>& a, const Vec3<B>& b) -> Vec3<decltype(a.x + b.x)> {
   return {a.x + b.x, a.y + b.y, a.z + b.z};
@@ -59,8 +58,7 @@ ARTICULA_INLINE auto cross(const Vec3<A>& a, const Vec3<B>& b) -> Vec3<decltype(
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 
-// --- Mat3
-// ---------------------------------------------------------------------------------------------------------
+// --- Mat3 --------------------------------------------------------------------------------------------
 template <class S>
 ARTICULA_INLINE Vec3<S> column_x(const Mat3<S>& m) {
   return {m.xx, m.yx, m.zx};
@@ -129,8 +127,7 @@ ARTICULA_INLINE auto turned_about_z(const Mat3<A>& R, const SinCos<B>& t) {
   return from_columns(Vec3<S>{x.x, x.y, x.z}, Vec3<S>{y.x, y.y, y.z}, Vec3<S>{S(R.xz), S(R.yz), S(R.zz)});
 }
 
-// --- Sym3
-// ---------------------------------------------------------------------------------------------------------
+// --- Sym3 --------------------------------------------------------------------------------------------
 template <class A, class B>
 ARTICULA_INLINE auto operator+(const Sym3<A>& a, const Sym3<B>& b) -> Sym3<decltype(a.xx + b.xx)> {
   return {a.xx + b.xx, a.yy + b.yy, a.zz + b.zz, a.xy + b.xy, a.xz + b.xz, a.yz + b.yz};

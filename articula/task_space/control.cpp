@@ -73,8 +73,7 @@ void TaskController::check_ready(const char* function) const {
   if (!ready_) throw ArgumentError(fmt::format("TaskController: {}: call update(q, v) first", function));
 }
 
-// --- commands
-// -----------------------------------------------------------------------------------------------------
+// --- commands ----------------------------------------------------------------------------------------
 void TaskController::accelerate(int task, In<double> rows) {
   check_ready("accelerate");
   const int first = space_.first_row(task);
@@ -138,8 +137,7 @@ void TaskController::limit_torques(In<double> limits) {
   limits_.assign(limits.begin(), limits.end());
 }
 
-// --- levels
-// -------------------------------------------------------------------------------------------------------
+// --- levels ------------------------------------------------------------------------------------------
 /// Z of a level: its unit columns, less what the levels before it take, the first level last:
 /// J_l|..* = N* J_l* with N* = (Id - J_1* Lambda_1 J_1 M^-1) (Id - J_2|1* ..) ..; all in terms of rows.
 void TaskController::project_level(int l) {

@@ -50,8 +50,7 @@ class TaskController {
   TaskSpace& space() { return space_; }
   int level_count() const { return static_cast<int>(levels_.size()); }
 
-  // --- commands, after update
-  // -----------------------------------------------------------------------------------
+  // --- commands, after update ------------------------------------------------------------------------
   /// y'' of a task's rows, or of its frame (d/dt (w, v), world axes).
   void accelerate(int task, In<double> rows);
   void accelerate(int task, const Spatial<double>& a);
@@ -62,7 +61,7 @@ class TaskController {
   /// rows the force on a rigid surface and the motion along it are both exact. What is touched answers the
   /// force, so that it is not kept from higher levels: it belongs on the first one.
   void press(int task, int row, double force, double damping = 0);
-  /// The same with a measured force: force + gain (force - measured).
+  /// press() with feedback of a measured force: pushes with force + gain (force - measured).
   void press(int task, int row, double force, double measured, double gain, double damping);
   /// Joint accelerations stiffness (wanted - q) - damping v, in the null space of all tasks.
   void hold_posture(In<double> wanted, double stiffness, double damping);

@@ -1,5 +1,5 @@
-// Operational space of models with mimic joints: the recursions know one coordinate a hinge, so that here the
-// frames' Jacobians are formed, and M^-1 J* is solved for row by row.
+// Operational space of models with mimic joints: the recursions know one coordinate per hinge, so that here
+// the frames' Jacobians are formed, and M^-1 J* is solved for row by row.
 #pragma once
 
 #include "articula/dynamics/inverse_dynamics.hpp"

@@ -48,7 +48,7 @@ TEST(TaskSpacePaper, Section4) {
     const auto printed_g =
         evaluate(state, star(B0) * (star(phi) * star(E) * a_g - star(psi) * star(tau_bar) * star(E) * a_g));
     EXPECT_LT(relative_error(printed_g, g, 10), 1e-11);
-    // both at once: (65) with abar needs the tip's own share of a_g beside it (MATH.md 6, 12)
+    // both at once: (65) with abar needs the tip's own share of a_g beside it (docs/math.md 6, 12)
     const auto a_both = a_bias + star(E) * a_g;
     const auto printed_both =
         evaluate(state, star(B0) * star(psi) * (star(H) * inv(D) * H * psi * (P * a_both + b_bias) - a_both) +

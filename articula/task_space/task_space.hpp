@@ -7,7 +7,7 @@
 // Everything in O(n), without M and M^-1: three sweeps give Omega, c and g of one frame; several frames meet
 // at their closest common ancestors. Make a TaskSpace once for a model and its tasks, update it at each
 // state, then ask. Nothing allocates after that, unless said. Any tree, joint kind and base; models with
-// mimic joints go through dense Jacobians (O(n) a row).
+// mimic joints go through dense Jacobians (O(n) per row).
 #pragma once
 
 #include <memory>
@@ -54,8 +54,7 @@ class TaskSpace : public Workspace<double> {
   void update(In<double> q);
   void update(In<double> q, In<double> v);
 
-  // --- at the last update; matrices row by row
-  // ------------------------------------------------------------------
+  // --- at the last update; matrices row by row -------------------------------------------------------
   void omega(Out<double> matrix) const;  // rows x rows
   void lambda(Out<double> matrix);       // its inverse as SingularityOptions say
   void coriolis(Out<double> c);
@@ -74,8 +73,7 @@ class TaskSpace : public Workspace<double> {
   /// Allocates.
   RankReport rank_report();
 
-  // --- the same applied to vectors, no matrix formed. x and y must not overlap
-  // --------------------------------
+  // --- the same applied to vectors, no matrix formed. x and y must not overlap -----------------------
   void times_omega(In<double> F, Out<double> y) const;
   void times_lambda(In<double> y, Out<double> F);
   void times_jacobian(In<double> v, Out<double> y);
@@ -89,14 +87,12 @@ class TaskSpace : public Workspace<double> {
   /// F = Lambda u + c + g: the task force for which y'' = u (OSC 4), tau = J* F.
   void motion_force(In<double> u, Out<double> F);
 
-  // --- of the whole model, at the last update
-  // -----------------------------------------------------------------
+  // --- of the whole model, at the last update --------------------------------------------------------
   void gravity_forces(Out<double> tau);            // G
   void bias_forces(Out<double> tau);               // C v + G
   void times_mass(In<double> a, Out<double> tau);  // M a
 
-  // --- frames of tasks
-  // ------------------------------------------------------------------------------------------
+  // --- frames of tasks -------------------------------------------------------------------------------
   FramePose<double> pose(int task) const;
   Spatial<double> frame_velocity(int task) const;  // world axes, at the frame's origin
   /// y'' of a task whose frame accelerates by `a` = d/dt (w, v), world axes.
@@ -148,9 +144,9 @@ class TaskSpace : public Workspace<double> {
   std::vector<double> Omega_;               // rows x rows
   std::vector<double> coriolis_, gravity_;  // Omega c, Omega g
   std::vector<double> bias_, velocity_;     // J' v, J v
-  std::vector<double> frame_velocity_;      // 6 a frame
+  std::vector<double> frame_velocity_;      // 6 per frame
   mutable std::vector<double> frame_vector_, row_vector_, joint_vector_;
-  std::vector<double> body_vector_;  // 6 a slot
+  std::vector<double> body_vector_;  // 6 per slot
   std::unique_ptr<DenseRoute> dense_;
 };
 

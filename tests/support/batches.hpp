@@ -10,7 +10,7 @@ namespace articula::testing {
 
 struct States {
   std::size_t count;
-  std::vector<double> q, v, a, tau, wrenches;  // wrenches: six numbers a body
+  std::vector<double> q, v, a, tau, wrenches;  // wrenches: six numbers per body
   States(Rng& rng, const Model& model, std::size_t count) : count(count) {
     for (std::size_t i = 0; i < count; ++i) {
       const State s = random_state(rng, model);

@@ -57,7 +57,7 @@ class DenseDynamics {
   Long6 momentum;             // about the centre of mass, (angular, linear), world axes
   LongMatrix centroidal_map;  // 6 x nv
 
-  /// M a + bias - external forces (one a body, bodies numbered as the library does).
+  /// M a + bias - external forces (one per body, bodies numbered as the library does).
   LongVector inverse_dynamics(std::span<const double> a,
                               std::span<const Spatial<double>> wrenches = {}) const;
   /// M^-1 (tau + external forces - bias), by a Cholesky factor.

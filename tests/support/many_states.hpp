@@ -35,7 +35,7 @@ struct ManyStates : States {
 
 struct ManyCall {
   std::string name;
-  std::size_t n;  // numbers a state
+  std::size_t n;  // numbers per state
   std::function<void(Batch<>&, const ManyStates&, std::span<double>)> many;
   std::function<void(const State&, std::span<double>)> one;
   double limit = 1e-13;

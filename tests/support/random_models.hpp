@@ -66,7 +66,7 @@ ModelSpec massless_followers_spec();
 /// q on the configuration manifold (unit quaternions), and everything else an algorithm takes.
 struct State {
   std::vector<double> q, v, a, tau;
-  std::vector<Spatial<double>> wrenches;  // one a body
+  std::vector<Spatial<double>> wrenches;  // one per body
 };
 State random_state(Rng& rng, const Model& model, double speed = 1);
 std::vector<double> random_configuration(Rng& rng, const Model& model);

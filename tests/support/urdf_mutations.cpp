@@ -71,8 +71,7 @@ Outcome exercise_urdf(const std::string& text) {
   return outcome;
 }
 
-// --- inputs
-// ---------------------------------------------------------------------------------------------------------
+// --- inputs ------------------------------------------------------------------------------------------
 std::vector<std::string> urdf_seeds() {
   const std::string inertial =
       "<inertial><origin xyz=\"0.1 0 0.2\" rpy=\"0.1 0.2 0.3\"/><mass value=\"2\"/>"
