@@ -1,10 +1,11 @@
 // What the subcommands share: how they are entered, and how they say what went wrong.
 #pragma once
 
-#include <CLI/CLI.hpp>
 #include <functional>
 #include <stdexcept>
 #include <string>
+
+#include "cli/options.hpp"
 
 namespace articula::cli {
 

@@ -1,19 +1,16 @@
 #include "articula/linearization/state_space.hpp"
 
-#include <Eigen/Core>
-
 #include "articula/model/configuration.hpp"
+#include "articula/spatial/dense.hpp"
 
 namespace articula {
 
 namespace {
-using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-using Read = Eigen::Map<const Matrix>;
-using Write = Eigen::Map<Matrix>;
+using dense::Part, dense::view, dense::View;
 
 /// -(v x) on the velocities of one joint, added to a block of A: by which a perturbation of q turns against
 /// v.
-void subtract_cross(const Joint& joint, const double* v, Eigen::Ref<Matrix> A) {
+void subtract_cross(const Joint& joint, const double* v, Part A) {
   const int at = joint.v_index;
   const auto cross = [&](int row, int column, const double* w) {
     const double block[3][3] = {{0, -w[2], w[1]}, {w[2], 0, -w[0]}, {-w[1], w[0], 0}};
@@ -63,13 +60,13 @@ void StateSpace::continuous(In<double> q, In<double> v, In<double> tau, Out<doub
                             const LinearizationOptions<double>& options) {
   linearize("continuous_state_space", q, v, tau, A.size(), B.size(), options);
   const int nv = model().nv();
-  Write a(A.data(), 2 * nv, 2 * nv), b(B.data(), 2 * nv, nv);
-  a.topLeftCorner(nv, nv).setZero();
-  a.topRightCorner(nv, nv).setIdentity();
-  a.bottomLeftCorner(nv, nv) = Read(dq_.data(), nv, nv);
-  a.bottomRightCorner(nv, nv) = Read(dv_.data(), nv, nv);
-  b.topRows(nv).setZero();
-  b.bottomRows(nv) = Read(dtau_.data(), nv, nv);
+  Part a(A, 2 * nv, 2 * nv), b(B, 2 * nv, nv);
+  std::fill_n(A.begin(), 2 * nv * nv, 0.0);
+  std::fill_n(B.begin(), nv * nv, 0.0);
+  for (int i = 0; i < nv; ++i) a(i, nv + i) = 1;
+  a.block(nv, 0, nv, nv) = view(dq_, nv, nv);
+  a.block(nv, nv, nv, nv) = view(dv_, nv, nv);
+  b.block(nv, 0, nv, nv) = view(dtau_, nv, nv);
   for (const Joint& joint : model().joints())
     if (joint.mimics < 0) subtract_cross(joint, v.data() + joint.v_index, a);
 }
@@ -90,24 +87,28 @@ void StateSpace::discrete(In<double> q, In<double> v, In<double> tau, double h, 
   integrate_dq(model(), motion_, Jq_);
   integrate_dv(model(), motion_, Jv_);
   integrate(model(), q, motion_, q_next);
-  const Read a_q(dq_.data(), nv, nv), a_v(dv_.data(), nv, nv), a_tau(dtau_.data(), nv, nv),
-      Jq(Jq_.data(), nv, nv), Jv(Jv_.data(), nv, nv);
-  Write a(A.data(), 2 * nv, 2 * nv), b(B.data(), 2 * nv, nv);
-  a.bottomLeftCorner(nv, nv) = h * a_q;
-  a.bottomRightCorner(nv, nv) = h * a_v;
-  a.bottomRightCorner(nv, nv).diagonal().array() += 1;
-  b.bottomRows(nv) = h * a_tau;
-  a.topLeftCorner(nv, nv) = Jq;
-  a.topRightCorner(nv, nv) = h * Jv;
-  b.topRows(nv).setZero();
+  const View Jv = view(Jv_, nv, nv);
+  Part a(A, 2 * nv, 2 * nv), b(B, 2 * nv, nv);
+  a.block(nv, 0, nv, nv) = view(dq_, nv, nv);
+  a.block(nv, nv, nv, nv) = view(dv_, nv, nv);
+  a.block(nv, 0, nv, 2 * nv) *= h;
+  for (int i = 0; i < nv; ++i) a(nv + i, nv + i) += 1;
+  b.block(nv, 0, nv, nv) = view(dtau_, nv, nv);
+  b.block(nv, 0, nv, nv) *= h;
+  a.block(0, 0, nv, nv) = view(Jq_, nv, nv);
+  a.block(0, nv, nv, nv) = Jv;
+  a.block(0, nv, nv, nv) *= step == Step::euler ? h : 0;
+  std::fill_n(B.begin(), nv * nv, 0.0);
   if (step != Step::symplectic_euler) return;
   for (const Joint& joint : model().joints()) {  // q moves along v_next; J is block diagonal
     if (joint.mimics >= 0) continue;
     const int at = joint.v_index, m = joint.nv;
-    const auto J = Jv.block(at, at, m, m);
-    a.block(at, 0, m, nv).noalias() += h * J.lazyProduct(a.block(nv + at, 0, m, nv));
-    a.block(at, nv, m, nv).noalias() = h * J.lazyProduct(a.block(nv + at, nv, m, nv));
-    b.middleRows(at, m).noalias() = h * J.lazyProduct(b.middleRows(nv + at, m));
+    for (int i = at; i < at + m; ++i)
+      for (int j = at; j < at + m; ++j) {
+        const double hJ = h * Jv(i, j);
+        for (int c = 0; c < 2 * nv; ++c) a(i, c) += hJ * a(nv + j, c);
+        for (int c = 0; c < nv; ++c) b(i, c) += hJ * b(nv + j, c);
+      }
   }
 }
 

@@ -2,29 +2,26 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <cmath>
 
 #include "articula/dynamics/inverse_dynamics.hpp"
+#include "articula/spatial/dense.hpp"
 #include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
 namespace {
-using Vector = Eigen::VectorXd;
-using Matrix = Eigen::MatrixXd;
-using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
+using dense::least_norm_solution, dense::Matrix, dense::View;
 
-Vector to_vector(std::span<const double> x) {
-  return Eigen::Map<const Vector>(x.data(), static_cast<Eigen::Index>(x.size()));
-}
-std::vector<double> to_std(const Vector& x) { return {x.data(), x.data() + x.size()}; }
+std::vector<double> stored(const Matrix& x) { return {x.numbers().begin(), x.numbers().end()}; }
 
 Matrix jacobian_of(ConstrainedDynamics& work, In<double> q) {
-  RowMajor J(work.rows(), work.model().nv());
-  work.jacobian(q, {J.data(), static_cast<std::size_t>(J.size())});
+  Matrix J(work.rows(), work.model().nv());
+  work.jacobian(q, J.numbers());
   return J;
 }
+/// What of x a force along A's rows could do: A+ A x.
+Matrix projected(const View& A, const View& x) { return least_norm_solution(A, A * x); }
 std::vector<Constraint> with_tasks(std::vector<Constraint> constraints, const std::vector<int>& frames) {
   for (std::size_t i = 0; i < frames.size(); ++i)
     constraints.push_back(weld(fmt::format("wanted motion {}", i), {-1, {}}, {frames[i], {}}));
@@ -52,6 +49,15 @@ struct ClosedChainInverse::Memory {
   std::vector<bool> with_motor;
   std::vector<double> a, bias, forces, multipliers, targets;
   Matrix loose;  // J* of the velocities without a motor
+
+  /// By how much accelerations `a` miss the targets, of the wanted rows too.
+  double row_error(In<double> q, In<double> v) {
+    Matrix error(driven.rows(), 1);
+    driven.bias(q, v, error.numbers());
+    error += jacobian_of(driven, q) * dense::view(a);
+    return largest(error - dense::view(targets));
+  }
+  Matrix shared_forces(const Matrix& J_star, const InverseOptions& options);
 };
 
 ClosedChainInverse::ClosedChainInverse(const Model& model, std::vector<Constraint> constraints,
@@ -76,7 +82,7 @@ void ClosedChainInverse::compute(In<double> q, In<double> v, std::span<const Spa
                                  Out<double> tau, const InverseOptions& options) {
   Memory& m = *m_;
   const Model& model = m.chain.model();
-  const Eigen::Index nv = model.nv(), rows = m.chain.rows();
+  const int nv = model.nv(), rows = m.chain.rows();
   if (wanted.size() != m.tasks)
     throw ArgumentError(
         fmt::format("closed chain inverse: {} accelerations for {} frames", wanted.size(), m.tasks));
@@ -91,69 +97,58 @@ void ClosedChainInverse::compute(In<double> q, In<double> v, std::span<const Spa
     for (int r = 0; r < 6; ++r) m.targets[rows + 6 * i + r] = numbers_of(wanted[i])[r];
   m.driven.set_targets(m.targets);
   m.driven.acceleration(q, v, m.bias, m.a);
-  if (const double off =
-          [&] {  // of the wanted rows too
-            std::vector<double> J(static_cast<std::size_t>(m.driven.rows()) * nv), bias(m.driven.rows());
-            m.driven.jacobian(q, J);
-            m.driven.bias(q, v, bias);
-            double most = 0;
-            for (int r = 0; r < m.driven.rows(); ++r) {
-              double sum = bias[r] - m.targets[r];
-              for (Eigen::Index c = 0; c < nv; ++c) sum += J[r * nv + c] * m.a[c];
-              most = std::max(most, std::abs(sum));
-            }
-            return most;
-          }();
-      !(off < 1e-6 * (1 + to_vector(m.targets).cwiseAbs().maxCoeff())))
+  if (const double off = m.row_error(q, v); !(off < 1e-6 * (1 + largest(dense::view(m.targets)))))
     throw SingularError(
         fmt::format("closed chain inverse: the mechanism cannot move as wanted here (off by {:.3g}); it is "
                     "singular or has too few joints",
                     off));
   inverse_dynamics(m.inverse, q, v, m.a, m.forces, options.wrenches);
   // Forces: J* lambda carries what has no motor, the motors the rest.
-  const Matrix J_star = jacobian_of(m.chain, q).transpose();
-  std::vector<Eigen::Index> without, with;
-  for (Eigen::Index i = 0; i < nv; ++i) (m.with_motor[i] ? with : without).push_back(i);
-  const Vector F = to_vector(m.forces);
-  m.loose = J_star(without, Eigen::all);
-  Vector lambda = Vector::Zero(rows);
-  const Eigen::CompleteOrthogonalDecomposition<Matrix> loose(m.loose);
-  if (!without.empty() && rows > 0) lambda = loose.solve(F(without));
-  const double missing = without.empty() ? 0 : (m.loose * lambda - F(without)).cwiseAbs().maxCoeff();
-  if (!(missing <= 1e-8 * (1 + F.cwiseAbs().maxCoeff())))
+  const Matrix J_star = star(jacobian_of(m.chain, q));
+  const Matrix lambda = m.shared_forces(J_star, options);
+  const Matrix T = dense::view(m.forces) - J_star * lambda;
+  for (int i = 0; i < nv; ++i) tau[i] = m.with_motor[i] ? T[i] : 0;
+  m.multipliers = stored(lambda);
+}
+
+/// lambda, with J* lambda = forces where there is no motor.
+Matrix ClosedChainInverse::Memory::shared_forces(const Matrix& J_star, const InverseOptions& options) {
+  const int rows = J_star.columns();
+  std::vector<int> without, with;
+  for (int i = 0; i < J_star.rows(); ++i) (with_motor[i] ? with : without).push_back(i);
+  const View F = dense::view(forces);
+  const Matrix carried = rows_of(F, without);
+  loose = rows_of(J_star, without);
+  Matrix lambda(rows, 1);
+  if (!without.empty() && rows > 0) lambda = least_norm_solution(loose, carried);
+  const double missing = largest(loose * lambda - carried);
+  if (!(missing <= 1e-8 * (1 + largest(F))))
     throw SingularError(
         fmt::format("closed chain inverse: freedoms without a motor would need a force of {:.3g} that the "
                     "constraints cannot give",
                     missing));
   if (rows > 0 && !options.internal.empty()) {
-    const Vector squeeze = to_vector(options.internal);
-    lambda += without.empty() ? squeeze : Vector(squeeze - loose.solve(m.loose * squeeze));
+    const View squeeze = dense::view(options.internal);
+    lambda += squeeze;
+    if (!without.empty()) lambda -= projected(loose, squeeze);
   }
   if (options.share == InverseOptions::Share::least_torques && rows > 0) {
     // lambda + N z, N spanning what moves nothing without a motor.
-    Matrix N = Matrix::Identity(rows, rows);
-    if (!without.empty()) {
-      Eigen::FullPivLU<Matrix> kernel(m.loose);
-      kernel.setThreshold(1e-10);
-      N = kernel.dimensionOfKernel() > 0 ? Matrix(kernel.kernel()) : Matrix(rows, 0);
-    }
-    if (N.cols() > 0) {
-      const Matrix J_with = J_star(with, Eigen::all);
-      lambda += N * (J_with * N).completeOrthogonalDecomposition().solve(F(with) - J_with * lambda);
-    }
+    const Matrix N = without.empty() ? Matrix::identity(rows) : dense::kernel(loose, 1e-10);
+    const Matrix J_with = rows_of(J_star, with);
+    if (N.columns() > 0 && !with.empty())
+      lambda += N * least_norm_solution(J_with * N, rows_of(F, with) - J_with * lambda);
   }
-  const Vector T = F - J_star * lambda;
-  for (Eigen::Index i = 0; i < nv; ++i) tau[i] = m.with_motor[i] ? T[i] : 0;
-  m.multipliers = to_std(lambda);
+  return lambda;
 }
 
 std::vector<double> ClosedChainInverse::internal_part(In<double> multipliers) const {
-  const Vector f = to_vector(multipliers);
-  if (m_->loose.rows() == 0) return to_std(f);
-  if (f.size() != m_->loose.cols())
+  const View f = dense::view(multipliers);
+  if (m_->loose.rows() == 0) return stored(f);
+  if (f.rows != m_->loose.columns())
     throw ArgumentError(
-        fmt::format("internal_part: {} multipliers, expected {}", f.size(), m_->loose.cols()));
-  return to_std(f - m_->loose.completeOrthogonalDecomposition().solve(m_->loose * f));
+        fmt::format("internal_part: {} multipliers, expected {}", f.rows, m_->loose.columns()));
+  return stored(f - projected(m_->loose, f));
 }
 
 ForceSplit split_forces(ConstrainedDynamics& work, In<double> q, In<double> multipliers, int first_velocity,
@@ -164,9 +159,10 @@ ForceSplit split_forces(ConstrainedDynamics& work, In<double> q, In<double> mult
   if (multipliers.size() != static_cast<std::size_t>(work.rows()))
     throw ArgumentError(
         fmt::format("split_forces: {} multipliers, expected {}", multipliers.size(), work.rows()));
-  const Matrix G = jacobian_of(work, q).middleCols(first_velocity, velocities).transpose();
-  const Vector f = to_vector(multipliers), motion = G.completeOrthogonalDecomposition().solve(G * f);
-  return {to_std(motion), to_std(f - motion)};
+  const Matrix J = jacobian_of(work, q);
+  const View f = dense::view(multipliers);
+  const Matrix motion = projected(star(J.block(0, first_velocity, J.rows(), velocities)), f);
+  return {stored(motion), stored(f - motion)};
 }
 
 Spatial<double> pose_feedback(const PoseReference& wanted, const Pose& pose, const Spatial<double>& velocity,

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_factor.hpp"
@@ -13,268 +12,6 @@
 #include "articula/spatial/numbers.hpp"
 
 namespace articula {
-
-// --- set-up ------------------------------------------------------------------------------------------
-ConstrainedDynamics::ConstrainedDynamics(const Model& model, std::vector<Constraint> constraints,
-                                         const ConstrainedOptions& options)
-    : Workspace<double>(model,
-                        {.side = true, .factor = true, .keep_D = true, .wide_solve = true, .motion = true}),
-      constraints_(std::move(constraints)),
-      options_(options) {
-  if (!(options.rank_tolerance > 0 && options.rank_tolerance < 1))
-    throw ArgumentError(fmt::format("constrained dynamics: rank_tolerance is {}, expected between 0 and 1",
-                                    options.rank_tolerance));
-  active_.assign(constraints_.size(), true);
-  build_groups();
-  build_paths();
-  const std::size_t groups = groups_.size();
-  int packs = 0, longest = 0, rows = 0;
-  for (std::size_t g = 0; g < groups; ++g) {
-    longest = std::max(longest, groups_[g].step_end - groups_[g].step_begin);
-    rows += groups_[g].rows;
-  }
-  for (PathStep& step : steps_) {
-    const int v = tree().index[step.slot].v,
-              end = step.slot < tree().bodies ? tree().index[step.slot + 1].v : tree().nv;
-    step.w = packs;
-    step.v = v;
-    step.freedoms = end - v;
-    packs += end - v;
-  }
-  // Velocities that two groups share.
-  for (std::size_t g = 0; g < groups; ++g)
-    for (std::size_t h = g; h < groups; ++h) {
-      GroupPair pair{static_cast<int>(g), static_cast<int>(h), static_cast<int>(shared_.size()), 0};
-      int s = groups_[g].step_begin, t = groups_[h].step_begin;
-      while (s < groups_[g].step_end && t < groups_[h].step_end) {
-        const int k = steps_[s].slot;
-        if (k > steps_[t].slot) {
-          ++s;
-        } else if (k < steps_[t].slot) {
-          ++t;
-        } else {
-          const int v = tree().index[k].v, end = k < tree().bodies ? tree().index[k + 1].v : tree().nv;
-          for (int i = 0; i < end - v; ++i)
-            shared_.push_back({steps_[s].w + i, steps_[t].w + i, 6 * (v + i) + i});
-          ++s, ++t;
-        }
-      }
-      pair.end = static_cast<int>(shared_.size());
-      if (pair.end > pair.begin) pairs_.push_back(pair);
-    }
-  const std::size_t stride = (static_cast<std::size_t>(rows) + 2 * row_lanes - 1) / row_lanes * row_lanes;
-  loop_.stride = static_cast<int>(stride);
-  std::size_t used = 0;
-  const auto give = [&](std::size_t count, double*& pointer) {
-    if (arrays_.size()) pointer = arrays_.data() + used;
-    used += (count + 7) / 8 * 8;
-  };
-  const std::size_t nv = tree().nv;
-  for (int pass = 0; pass < 2; ++pass) {
-    used = 0;
-    give(12 * row_lanes * groups, loop_.ends);
-    give(row_lanes * groups, loop_.bias);
-    give(row_lanes * static_cast<std::size_t>(packs), loop_.W);
-    give(6 * row_lanes * static_cast<std::size_t>(longest), loop_.z);
-    give((rows + 1) * stride, loop_.Omega);
-    give((rows + 1) * stride, loop_.factor);
-    give(stride, loop_.pivot);
-    give(stride, right_);
-    give(nv, loop_.n);
-    give(stride, lambda_);
-    give(stride, errors_);
-    give(stride, rates_);
-    give(nv, full_);
-    give(nv * rows, full_J_);
-    if (pass == 0) arrays_ = AlignedArray<double>(used + 8);
-  }
-  loop_.groups = groups_.data();
-  loop_.group_count = static_cast<int>(groups);
-  loop_.steps = steps_.data();
-  loop_.terms = terms_.data();
-  loop_.pairs = pairs_.data();
-  loop_.pair_count = static_cast<int>(pairs_.size());
-  loop_.shared = shared_.data();
-  loop_.all_coupled = pairs_.size() == groups * (groups + 1) / 2;
-  revealing_ = RankRevealing(rows);
-  group_end_.resize(groups);
-  row_begin_.resize(rows);
-  row_end_.resize(rows);
-  loop_.row_begin = row_begin_.data();
-  loop_.row_end = row_end_.data();
-  multipliers_.resize(all_rows_);
-  targets_.resize(all_rows_);
-  step_.resize(model_.nv());
-  own_.resize(model_.nv());
-  for (const Joint& joint : model_.joints())
-    if (joint.mimics < 0)
-      for (int i = 0; i < joint.nv; ++i) own_[joint.v_index + i] = model_.full_velocity_of(joint) + i;
-  number_rows();
-}
-
-GroupEnd ConstrainedDynamics::place(const Attachment& at, const std::string& name) const {
-  const auto& frames = model_.frames();
-  if (at.frame < -1 || at.frame >= static_cast<int>(frames.size()))
-    throw ArgumentError(fmt::format("constraint '{}': frame {} of model '{}', which has {}", name, at.frame,
-                                    model_.name(), frames.size()));
-  const double* numbers = &at.placement.R.xx;
-  for (int i = 0; i < 9; ++i)
-    if (!std::isfinite(numbers[i]))
-      throw ArgumentError(fmt::format("constraint '{}': its placement is not finite", name));
-  if (!std::isfinite(at.placement.p.x + at.placement.p.y + at.placement.p.z))
-    throw ArgumentError(fmt::format("constraint '{}': its placement is not finite", name));
-  if (at.frame < 0) return {0, at.placement.R, at.placement.p};
-  const Frame& frame = frames[at.frame];
-  const Pose pose = frame.placement * at.placement;
-  if (frame.body < 0) return {0, pose.R, pose.p};
-  const Mat3<double>& axes = model_.bodies()[frame.body].link_axes;
-  return {frame.body + 1, axes * pose.R, axes * pose.p};
-}
-
-void ConstrainedDynamics::build_groups() {
-  std::set<std::string> names;
-  for (const Constraint& c : constraints_) {
-    const auto refuse = [&](const std::string& why) -> void {
-      throw ArgumentError(fmt::format("constraint '{}': {}", c.name, why));
-    };
-    if (!names.insert(c.name).second) refuse("another one has this name");
-    RowGroup g;
-    g.rows = c.rows();
-    g.length = c.length;
-    g.kind = c.kind == Constraint::Kind::frames         ? RowsOf::frames
-             : c.kind == Constraint::Kind::distance     ? RowsOf::distance
-             : c.kind == Constraint::Kind::coupler      ? RowsOf::joints
-             : c.kind == Constraint::Kind::rolling_ball ? RowsOf::rolling_ball
-                                                        : RowsOf::rolling_disc;
-    if (g.rows == 0) refuse("it fixes nothing; set some of `fixed`");
-    if (!std::isfinite(c.length)) refuse("its length is not finite");
-    g.term_begin = static_cast<int>(terms_.size());
-    if (c.kind == Constraint::Kind::coupler) {
-      if (c.terms.empty()) refuse("it couples no joints");
-      for (const auto& term : c.terms) {
-        if (term.joint < 0 || term.joint >= static_cast<int>(model_.joints().size()))
-          refuse(fmt::format("joint {} of model '{}', which has {}", term.joint, model_.name(),
-                             model_.joints().size()));
-        const Joint& joint = model_.joints()[term.joint];
-        const int body = joint.body + 1;
-        if (nv_of(joint.kind) != 1)
-          refuse(fmt::format("joint '{}' has {} freedoms; a coupler needs joints with one", joint.name,
-                             nv_of(joint.kind)));
-        if (!std::isfinite(term.coefficient)) refuse("a coefficient is not finite");
-        terms_.push_back({tree().index[body].q, tree().index[body].v, term.coefficient});
-      }
-    } else {
-      if (c.kind != Constraint::Kind::frames && !(c.length > 0))
-        refuse(fmt::format("its length or radius is {}, expected a positive number", c.length));
-      g.a = place(c.a, c.name);
-      g.b = place(c.b, c.name);
-      if (g.a.slot == 0 && g.b.slot == 0) refuse("both its ends are fixed in the world");
-      if (g.a.slot == g.b.slot)
-        refuse(fmt::format("both its ends are fixed in body '{}'", model_.bodies()[g.a.slot - 1].name));
-      int row = 0;
-      if (c.kind == Constraint::Kind::frames) {
-        for (int i = 0; i < 6; ++i)
-          if (c.fixed[i]) g.freedom[row++] = i;
-      } else {
-        for (int i = 0; i < 3; ++i) g.freedom[i] = 3 + i;
-      }
-      motion_ |= g.a.slot != 0 || g.kind != RowsOf::frames;
-    }
-    g.term_end = static_cast<int>(terms_.size());
-    row_of_.push_back(all_rows_);
-    all_rows_ += g.rows;
-    groups_.push_back(g);
-  }
-  motion_ |= options_.baumgarte_frequency > 0;
-  for (const Joint& joint : model_.joints()) {  // a mimic joint follows its source: a coupling like others
-    if (joint.mimics < 0) continue;
-    const int from = model_.joints()[joint.mimics].body + 1, body = joint.body + 1;
-    RowGroup g;
-    g.kind = RowsOf::joints;
-    g.rows = 1;
-    g.term_begin = static_cast<int>(terms_.size());
-    terms_.push_back({tree().index[body].q, tree().index[body].v, 1});
-    terms_.push_back({tree().index[from].q, tree().index[from].v, -joint.multiplier});
-    g.term_end = static_cast<int>(terms_.size());
-    groups_.push_back(g);
-  }
-  for (const RowGroup& g : groups_) full_rows_.push_back(g.rows);
-}
-
-void ConstrainedDynamics::build_paths() {
-  const Tree<double>& t = tree();
-  for (RowGroup& g : groups_) {
-    std::set<int, std::greater<>> bodies;
-    const auto add = [&](int k) {
-      for (; k > 0; k = t.index[k].inboard) bodies.insert(k);
-    };
-    add(g.a.slot);
-    add(g.b.slot);
-    for (int i = g.term_begin; i < g.term_end; ++i)
-      for (int k = 1; k < t.slots(); ++k)
-        if (t.index[k].v == terms_[i].v) add(k);
-    g.step_begin = static_cast<int>(steps_.size());
-    const std::vector<int> order(bodies.begin(), bodies.end());
-    std::vector<bool> has(order.size());
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      PathStep step{};
-      step.slot = order[i];
-      step.a = g.kind != RowsOf::joints && g.a.slot == order[i];
-      step.b = g.kind != RowsOf::joints && g.b.slot == order[i];
-      steps_.push_back(step);
-    }
-    PathStep* const path = steps_.data() + g.step_begin;
-    for (std::size_t i = 0; i < order.size(); ++i) {
-      const int inboard = t.index[order[i]].inboard;
-      if (inboard == 0) {
-        path[i].give = PathStep::Give::none;
-        continue;
-      }
-      const std::size_t to = std::find(order.begin(), order.end(), inboard) - order.begin();
-      path[i].inboard = static_cast<int>(to);
-      if (to == i + 1) {
-        path[i].give = PathStep::Give::carry;
-        path[to].has_carry = true;
-      } else {
-        path[i].give = has[to] ? PathStep::Give::add : PathStep::Give::first;
-        path[to].has_sides = true;
-        has[to] = true;
-      }
-    }
-    g.step_end = static_cast<int>(steps_.size());
-  }
-}
-
-void ConstrainedDynamics::number_rows() {
-  int rows = 0;
-  for (std::size_t g = 0; g < groups_.size(); ++g) {
-    groups_[g].rows = g < active_.size() && !active_[g] ? 0 : full_rows_[g];
-    groups_[g].first = rows;
-    rows += groups_[g].rows;
-  }
-  loop_.rows = rows;
-  // Rows that Omega couples, and those that elimination fills in between.
-  for (std::size_t g = 0; g < groups_.size(); ++g) group_end_[g] = static_cast<int>(g);
-  for (const GroupPair& pair : pairs_)
-    if (groups_[pair.g].rows && groups_[pair.h].rows)
-      group_end_[pair.g] = std::max(group_end_[pair.g], pair.h);
-  for (std::size_t g = 0; g < groups_.size(); ++g)
-    for (int h = static_cast<int>(g) + 1; h <= group_end_[g]; ++h)
-      group_end_[h] = std::max(group_end_[h], group_end_[g]);
-  for (std::size_t g = groups_.size(); g-- > 0;) {
-    const RowGroup& last = groups_[group_end_[g]];
-    for (int r = groups_[g].first; r < groups_[g].first + groups_[g].rows; ++r) {
-      row_end_[r] = last.first + last.rows;
-      row_begin_[r] = r;
-    }
-  }
-  for (int r = rows - 1; r >= 0; --r)
-    for (int c = r + 1; c < row_end_[r]; ++c) row_begin_[c] = std::min(row_begin_[c], r);
-  std::fill_n(loop_.Omega, static_cast<std::size_t>(rows + 1) * loop_.stride, 0.0);
-  std::fill(multipliers_.begin(), multipliers_.end(), 0.0);
-  rank_ = 0;
-  deficient_ = false;
-}
 
 int ConstrainedDynamics::constraint(std::string_view name) const {
   for (std::size_t i = 0; i < constraints_.size(); ++i)
@@ -308,7 +45,7 @@ int ConstrainedDynamics::active_rows() const {
   return rows;
 }
 
-// --- forward dynamics --------------------------------------------------------------------------------
+// --- forward dynamics
 void ConstrainedDynamics::take_own(const double* full, Out<double> own) const {
   if (!result_) {
     if (full != own.data()) std::copy_n(full, own.size(), own.data());
@@ -436,7 +173,7 @@ double ConstrainedDynamics::residual(In<double> q, In<double> v, In<double> a) {
   return largest;
 }
 
-// --- velocity and position ---------------------------------------------------------------------------
+// --- velocity and position
 void ConstrainedDynamics::factor_at(const char* function, const double* q) {
   if (!(articula::kernels<double>().factor(tree(), q, m_) > 0)) throw_singular(model_, function, m_.inv_D);
 }
@@ -459,6 +196,26 @@ void ConstrainedDynamics::impulse(In<double> q, In<double> v, Out<double> v_out,
   for (std::size_t i = 0; i < v_out.size(); ++i) v_out[i] = v[i] + full_[result_ ? own_[i] : i];
   spread(lambda_, multipliers_);
 }
+
+namespace {
+/// The rotation from a to b, in a's axes, as far as rows hold it: none, the angle between two axes, or all.
+Vec3<double> turn_between(const RowGroup& g, const Mat3<double>& a, const Mat3<double>& b) {
+  int turns = 0, free_axis = 3;
+  for (int row = 0; row < g.rows; ++row) {
+    if (g.freedom[row] >= 3) continue;
+    ++turns;
+    free_axis -= g.freedom[row];
+  }
+  if (turns == 3) return log_quaternion(quaternion(star(a) * b));
+  if (turns != 2) return {0, 0, 0};
+  const auto axis = [&](const Mat3<double>& R) {
+    return free_axis == 0 ? column_x(R) : free_axis == 1 ? column_y(R) : column_z(R);
+  };
+  const Vec3<double> c = star_times(a, cross(axis(a), axis(b)));
+  const double sine = std::sqrt(dot(c, c)), angle = std::atan2(sine, dot(axis(a), axis(b)));
+  return sine > 1e-300 ? c * (angle / sine) : c;
+}
+}  // namespace
 
 /// Errors of position of the active rows; x and p must be at q.
 void ConstrainedDynamics::own_errors(const double* q, double* out) const {
@@ -492,23 +249,7 @@ void ConstrainedDynamics::own_errors(const double* q, double* out) const {
       e[2] = dot(n, r) - g.length * down;
       continue;
     }
-    int turns = 0, free_axis = 0;
-    for (int row = 0; row < g.rows; ++row) turns += g.freedom[row] < 3;
-    Vec3<double> turn{0, 0, 0};
-    if (turns == 3) {
-      turn = log_quaternion(quaternion(star(a.R) * b.R));
-    } else if (turns == 2) {  // the angle between the axes that stay together
-      free_axis = 3;
-      for (int row = 0; row < g.rows; ++row)
-        if (g.freedom[row] < 3) free_axis -= g.freedom[row];
-      const auto axis = [&](const Mat3<double>& R) {
-        return free_axis == 0 ? column_x(R) : free_axis == 1 ? column_y(R) : column_z(R);
-      };
-      const Vec3<double> c = star_times(a.R, cross(axis(a.R), axis(b.R)));
-      const double sine = std::sqrt(dot(c, c)), angle = std::atan2(sine, dot(axis(a.R), axis(b.R)));
-      turn = sine > 1e-300 ? c * (angle / sine) : c;
-    }
-    const Vec3<double> shift = star_times(a.R, r);
+    const Vec3<double> turn = turn_between(g, a.R, b.R), shift = star_times(a.R, r);
     for (int row = 0; row < g.rows; ++row)
       e[row] = g.freedom[row] < 3 ? numbers_of(turn)[g.freedom[row]] : numbers_of(shift)[g.freedom[row] - 3];
   }
@@ -578,7 +319,7 @@ Projection ConstrainedDynamics::project(Out<double> q, Out<double> v) {
   return p;
 }
 
-// --- for others --------------------------------------------------------------------------------------
+// --- for others
 void ConstrainedDynamics::jacobian(In<double> q, Out<double> J) {
   const std::size_t nv = model_.nv(), full_nv = tree().nv;
   check("constraint jacobian", "q", q.size(), model_.nq());

@@ -109,7 +109,12 @@ class ConstrainedDynamics : public Workspace<double> {
  private:
   friend class LinearizedConstrained;
   void build_groups();
+  void add_coupler(const Constraint& c);
+  void add_term(const Joint& joint, double coefficient);
+  void place_ends(const Constraint& c, RowGroup& g) const;
   void build_paths();
+  void build_pairs();
+  void make_memory();
   void number_rows();
   GroupEnd place(const Attachment& attachment, const std::string& name) const;
   void factor_at(const char* function, const double* q);

@@ -30,6 +30,12 @@ class LinearizedConstrained {
                Wrenches<double> wrenches = {});
 
  private:
+  void set_directions(In<double> q, std::size_t first, std::size_t count);
+  Model::FullVelocity source_of_velocity(std::size_t i) const;
+  void differentiate(In<double> q, In<double> v, In<double> a, const double* external);
+  void solve();
+  void hand_out(ConstrainedDerivatives& out) const;
+
   ConstrainedDynamics& work_;
   AlignedArray<Directions> memory_;
   KernelMemory<Directions> m_;

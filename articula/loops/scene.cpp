@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/spatial/dense.hpp"
 #include "articula/spatial/numbers.hpp"
 
 namespace articula {
@@ -164,9 +164,8 @@ void Scene::settle_velocities(const SceneOptions& options) {
           "{}: loop '{}' cannot be closed from the given q: off by {:.3g} after {} steps", spec_.where,
           constraints()[std::max(0, p.after.worst_position)].name, p.after.position, p.steps));
   }
-  using RowMajor = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  RowMajor J(rows, model_.nv());
-  dynamics_->jacobian(q, {J.data(), static_cast<std::size_t>(J.size())});
+  dense::Matrix J(rows, model_.nv());
+  dynamics_->jacobian(q, J.numbers());
   std::vector<int> unknown;
   for (std::size_t i = 0; i < objects_.size(); ++i)
     if (!spec_.objects[i].velocity)
@@ -174,14 +173,12 @@ void Scene::settle_velocities(const SceneOptions& options) {
         unknown.push_back(objects_[i].v + c);
         v[objects_[i].v + c] = 0;
       }
-  Eigen::Map<Eigen::VectorXd> all(v.data(), model_.nv());
   if (!unknown.empty() && rows > 0) {
-    const Eigen::MatrixXd A = J(Eigen::all, unknown);
-    const Eigen::VectorXd x = A.completeOrthogonalDecomposition().solve(-(J * all));
-    for (std::size_t i = 0; i < unknown.size(); ++i) v[unknown[i]] = x[static_cast<Eigen::Index>(i)];
+    const dense::Matrix x = least_norm_solution(columns_of(J, unknown), -(J * dense::view(v)));
+    for (std::size_t i = 0; i < unknown.size(); ++i) v[unknown[i]] = x.numbers()[i];
   }
-  const Eigen::VectorXd off = J * all;
-  const auto [residual, which] = worst_of({off.data(), off.data() + off.size()});
+  const dense::Matrix off = J * dense::view(v);
+  const auto [residual, which] = worst_of({off.numbers().begin(), off.numbers().end()});
   if (!(residual > options.tolerance)) return;
   if (!options.project) {
     const bool of_arm = which < spec_.grasps.size();

@@ -2,9 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
+
+#include "articula/spatial/dense.hpp"
 
 namespace articula {
 
@@ -92,24 +93,19 @@ std::array<double, 3> principal_moments(const Sym3<double>& J) {
     std::sort(moments.begin(), moments.end());
     return moments;
   }
-  Eigen::Matrix3d m;
-  m << J.xx, J.xy, J.xz, J.xy, J.yy, J.yz, J.xz, J.yz, J.zz;
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(m, Eigen::EigenvaluesOnly);
-  const Eigen::Vector3d v = solver.eigenvalues();
-  const double rounding = 1e-15 * v.cwiseAbs().maxCoeff();
+  const dense::PrincipalAxes principal(J);
+  const auto& v = principal.values;
+  const double rounding = 1e-15 * dense::largest(dense::view(v));
   const auto clean = [rounding](double x) { return std::abs(x) <= rounding ? 0 : x; };
-  return {clean(v(0)), clean(v(1)), clean(v(2))};
+  return {clean(v[0]), clean(v[1]), clean(v[2])};
 }
 
 InertialConstants inertial_constants(double mass, const Vec3<double>& mp, const Sym3<double>& J) {
-  Eigen::Matrix3d m;
-  m << J.xx, J.xy, J.xz, J.xy, J.yy, J.yz, J.xz, J.yz, J.zz;
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> eigen(m);
-  const Eigen::Vector3d d = eigen.eigenvalues();
-  const Eigen::Vector3d a = std::sqrt(std::max(0.0, d[1] - d[0])) * eigen.eigenvectors().col(0);
-  const Eigen::Vector3d b = std::sqrt(std::max(0.0, d[2] - d[1])) * eigen.eigenvectors().col(2);
-  const Eigen::Vector3d u = (b - a) / 2, w = b + a;
-  return {mp, {u[0], u[1], u[2]}, {w[0], w[1], w[2]}, mass, d[1], (J.xx + J.yy + J.zz) / 2 - d[1]};
+  const dense::PrincipalAxes principal(J);
+  const auto& d = principal.values;
+  const Vec3<double> a = principal.axes[0] * std::sqrt(std::max(0.0, d[1] - d[0]));
+  const Vec3<double> b = principal.axes[2] * std::sqrt(std::max(0.0, d[2] - d[1]));
+  return {mp, (b - a) * 0.5, b + a, mass, d[1], (J.xx + J.yy + J.zz) / 2 - d[1]};
 }
 
 InertialConstants inertial_constants(const InertialParameters& p, const Mat3<double>& link_axes) {

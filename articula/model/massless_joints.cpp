@@ -2,12 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
 
+#include "articula/spatial/dense.hpp"
 #include "articula/spatial/inertia.hpp"
 
 namespace articula {
@@ -313,47 +313,48 @@ Reduction reduction_of(const ModelSpec& spec, const ResolvedTree& tree,
 /// armatures. `noise` is what rounding can have left on its diagonal: what the sum would be if nothing
 /// cancelled, times a rounding.
 struct DenseMass {
-  Eigen::MatrixXd matrix;
-  Eigen::VectorXd noise;
+  dense::Matrix matrix;
+  std::vector<double> noise;
 };
 /// A link's Jacobian, and bounds on what its columns were summed from.
 struct LinkJacobian {
-  Eigen::MatrixXd J;
-  Eigen::VectorXd turning, sliding;
+  dense::Matrix J;
+  std::vector<double> turning, sliding;
 };
 
 double length(const V3& a) { return std::sqrt(dot(a, a)); }
 
 LinkJacobian jacobian_of(const LinkJacobian* inboard, const Placed& placed, const Posture& posture,
                          const Reduction& reduction) {
-  const Eigen::Index n = reduction.columns;
-  LinkJacobian out{Eigen::MatrixXd::Zero(6, n), Eigen::VectorXd::Zero(n), Eigen::VectorXd::Zero(n)};
+  const int n = reduction.columns;
+  LinkJacobian out{dense::Matrix(6, n), std::vector<double>(n), std::vector<double>(n)};
   if (inboard) {
     out = *inboard;
-    for (Eigen::Index c = 0; c < n; ++c) {
+    for (int c = 0; c < n; ++c) {
       const V3 shift = cross(V3{out.J(0, c), out.J(1, c), out.J(2, c)}, placed.l);
-      out.J.col(c).tail<3>() += Eigen::Vector3d(shift.x, shift.y, shift.z);
-      out.sliding(c) += out.turning(c) * length(placed.l);
+      out.J.block(3, c, 3, 1) += dense::column(shift);
+      out.sliding[c] += out.turning[c] * length(placed.l);
     }
   }
   for (int r = placed.first_row; r < placed.first_row + placed.rows; ++r) {
     const std::size_t row = std::size_t(r);
     const V6 h = posture.rows[row].h * reduction.multiplier[row];
-    const Eigen::Index c = reduction.column[row];
-    out.J.col(c) += Eigen::Matrix<double, 6, 1>(h.w.x, h.w.y, h.w.z, h.v.x, h.v.y, h.v.z);
-    out.turning(c) += length(h.w);
-    out.sliding(c) += length(h.v);
+    const int c = reduction.column[row];
+    out.J.block(0, c, 6, 1) += dense::column(h);
+    out.turning[c] += length(h.w);
+    out.sliding[c] += length(h.v);
   }
   return out;
 }
 
 DenseMass dense_mass(const ModelSpec& spec, const ResolvedTree& tree, const Posture& posture,
                      const Reduction& reduction, const std::vector<int>& joint_of_row) {
-  const Eigen::Index n = reduction.columns;
-  DenseMass out{Eigen::MatrixXd::Zero(n, n), Eigen::VectorXd::Zero(n)};
+  const int n = reduction.columns;
+  DenseMass out{dense::Matrix(n, n), std::vector<double>(n)};
   for (std::size_t r = 0; r < joint_of_row.size(); ++r) {
     const double ratio = reduction.multiplier[r];
-    out.matrix.diagonal()(reduction.column[r]) += armature_of(spec, joint_of_row[r]) * ratio * ratio;
+    out.matrix(reduction.column[r], reduction.column[r]) +=
+        armature_of(spec, joint_of_row[r]) * ratio * ratio;
   }
   std::vector<LinkJacobian> jacobians(spec.links.size());
   for (const int link : tree.order) {
@@ -363,29 +364,30 @@ DenseMass dense_mass(const ModelSpec& spec, const ResolvedTree& tree, const Post
                                posture, reduction);
     const auto& [J, turning, sliding] = jacobians[k];
     const Inertia<double> M = inertia_of(spec.links[k].mass, posture.links[k].R);
-    Eigen::MatrixXd MJ(6, n);
-    for (Eigen::Index c = 0; c < n; ++c) {
-      const V6 f = M * V6{{J(0, c), J(1, c), J(2, c)}, {J(3, c), J(4, c), J(5, c)}};
-      MJ.col(c) << f.w.x, f.w.y, f.w.z, f.v.x, f.v.y, f.v.z;
-    }
-    out.matrix.noalias() += J.transpose() * MJ;
+    dense::Matrix MJ(6, n);
     const double trace = M.J.xx + M.J.yy + M.J.zz;
-    out.noise += rounding * (trace * turning.cwiseAbs2() + M.m * sliding.cwiseAbs2());
+    for (int c = 0; c < n; ++c) {
+      MJ.block(0, c, 6, 1) = dense::column(M * dense::spatial(J.block(0, c, 6, 1)));
+      out.noise[c] += rounding * (trace * turning[c] * turning[c] + M.m * sliding[c] * sliding[c]);
+    }
+    out.matrix += star(J) * MJ;
   }
   return out;
 }
 
 /// Pivots of the dense matrix, tips first as the sweep does it: which independent velocities have no inertia?
 std::vector<bool> singular_columns(DenseMass mass) {
-  const Eigen::Index n = mass.matrix.rows();
+  const int n = mass.matrix.rows();
   std::vector<bool> singular(std::size_t(n), false);
-  for (Eigen::Index k = n - 1; k >= 0; --k) {
+  for (int k = n - 1; k >= 0; --k) {
     const double d = mass.matrix(k, k);
-    singular[std::size_t(k)] = !(d > roundings * mass.noise(k));
-    if (singular[std::size_t(k)] || k == 0) continue;
-    const Eigen::VectorXd G = mass.matrix.col(k).head(k) / d;
-    mass.matrix.topLeftCorner(k, k).noalias() -= G * (d * G.transpose());
-    mass.noise.head(k) += G.cwiseAbs2() * (mass.noise(k) + rounding * d);
+    singular[std::size_t(k)] = !(d > roundings * mass.noise[k]);
+    if (singular[std::size_t(k)]) continue;
+    for (int i = 0; i < k; ++i) {
+      const double G = mass.matrix(i, k) / d;
+      for (int j = 0; j < k; ++j) mass.matrix(i, j) -= G * mass.matrix(k, j);
+      mass.noise[i] += G * G * (mass.noise[k] + rounding * d);
+    }
   }
   return singular;
 }

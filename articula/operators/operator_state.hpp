@@ -43,6 +43,7 @@ class OperatorState : public Workspace<double> {
  private:
   friend class Program;
   friend struct Compiler;
+  template <class S>
   friend struct Machine;
   enum Need : unsigned {
     factor = 1,

@@ -74,6 +74,7 @@ class Program {
 
  private:
   friend struct Compiler;
+  template <class S>
   friend struct Machine;
   struct FrameAt {
     int body;
@@ -85,6 +86,8 @@ class Program {
     int outside;
   };
   void resolve();
+  /// Of each instruction, on copies of the state's numbers.
+  std::vector<Operations> counts();
   const double* outside(int from, In<double> x, std::span<const std::span<const double>> inputs) const;
   [[noreturn]] void refuse(In<double> x, std::span<const std::span<const double>> inputs,
                            Out<double> out) const;

@@ -1,12 +1,13 @@
 #include "articula/report/link_shapes.hpp"
 
-#include <Eigen/Eigenvalues>
 #include <algorithm>
 #include <cmath>
 #include <optional>
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+
+#include "articula/spatial/dense.hpp"
 
 namespace articula {
 
@@ -38,22 +39,18 @@ Shape capsule(const V3& from, const V3& to, double radius) {
 std::optional<Shape> equivalent_box(const MassProperties& body) {
   if (!(body.mass > 0)) return {};
   const Sym3<double>& I = body.inertia;
-  Eigen::Matrix3d inertia;
-  inertia << I.xx, I.xy, I.xz, I.xy, I.yy, I.yz, I.xz, I.yz, I.zz;
-  if (!inertia.allFinite()) return {};
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> principal(inertia);
-  const Eigen::Vector3d J = principal.eigenvalues();
-  Eigen::Matrix3d axes = principal.eigenvectors();
-  if (axes.determinant() < 0) axes.col(2) *= -1;
+  if (!finite(dense::matrix(full(I)))) return {};
+  const dense::PrincipalAxes principal(I);
+  const auto& J = principal.values;
   // J_x = m/12 (b^2 + c^2) and so on, solved for the sides.
-  const Eigen::Vector3d squares = 6 / body.mass * (J.sum() * Eigen::Vector3d::Ones() - 2 * J);
-  if (!(squares.maxCoeff() > 0)) return {};
-  const double least = 0.02 * std::sqrt(squares.maxCoeff());
+  const double sum = J[0] + J[1] + J[2], largest = 6 / body.mass * (sum - 2 * J[0]);
+  if (!(largest > 0)) return {};
+  const auto side = [&](int i) {
+    return std::sqrt(std::max(4e-4 * largest, 6 / body.mass * (sum - 2 * J[i])));
+  };
   Shape shape;
-  const auto side = [&](int i) { return std::max(least, std::sqrt(std::max(0.0, squares[i]))); };
   shape.size = {side(0), side(1), side(2)};
-  shape.placement = {{axes(0, 0), axes(0, 1), axes(0, 2), axes(1, 0), axes(1, 1), axes(1, 2), axes(2, 0),
-                      axes(2, 1), axes(2, 2)},
+  shape.placement = {from_columns(principal.axes[0], principal.axes[1], principal.axes[2]),
                      body.center_of_mass};
   return shape;
 }

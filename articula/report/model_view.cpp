@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -12,6 +11,7 @@
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/report/page.hpp"
 #include "articula/report/page_json.hpp"
+#include "articula/spatial/dense.hpp"
 
 namespace articula {
 
@@ -84,14 +84,6 @@ void add_sliders(std::vector<Slider>& out, int index, const Joint& joint) {
       add_angles();
       for (const char* label : {"x", "y", "z"}) add(label, "m", -2, 2);
   }
-}
-
-/// The eigenvalues of a symmetric matrix, ascending.
-std::vector<double> eigenvalues(const double* matrix, int n) {
-  using Matrix = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::RowMajor>;
-  const Eigen::SelfAdjointEigenSolver<Matrix> solver(Eigen::Map<const Matrix>(matrix, n, n),
-                                                     Eigen::EigenvaluesOnly);
-  return {solver.eigenvalues().begin(), solver.eigenvalues().end()};
 }
 
 }  // namespace
@@ -191,7 +183,7 @@ void ModelView::Parts::write_factor(JsonText& json) {
   json.key("D").begin_list();
   for (std::size_t j = 0; j < model.joints().size(); ++j) {
     const auto D = factor.D(static_cast<int>(j));
-    json.values(eigenvalues(D.numbers, D.freedoms));
+    json.values(dense::SymmetricEigen(dense::View{D.numbers, D.freedoms, D.freedoms, D.freedoms}).values);
   }
   json.end_list();
   const auto weakest = factor.weakest_joint();
@@ -201,31 +193,28 @@ void ModelView::Parts::write_factor(JsonText& json) {
 }
 
 OperationalEllipsoid ModelView::Parts::ellipsoid(int index) {
-  using Matrix6 = Eigen::Matrix<double, 6, 6, Eigen::RowMajor>;
-  Matrix6 Omega;
+  dense::Matrix Omega(6, 6);
   const int frames[] = {index};
-  factor.frame_inertia_inverse(frames, std::span(Omega.data(), 36));
+  factor.frame_inertia_inverse(frames, Omega.numbers());
   // Rotation and translation in one measure, so that a rank can be told: lengths in the mechanism's own size.
-  const double turning = Omega.topLeftCorner<3, 3>().trace(),
-               moving = Omega.bottomRightCorner<3, 3>().trace();
+  const double turning = Omega(0, 0) + Omega(1, 1) + Omega(2, 2),
+               moving = Omega(3, 3) + Omega(4, 4) + Omega(5, 5);
   const double length = turning > 0 && moving > 0 ? std::sqrt(moving / turning) : 1;
-  Matrix6 scaled = Omega;
-  scaled.topRows<3>() *= length;
-  scaled.leftCols<3>() *= length;
-  const Eigen::SelfAdjointEigenSolver<Matrix6> all(scaled, Eigen::EigenvaluesOnly);
-  const double least = 1e-10 * std::max(all.eigenvalues()[5], 0.0);
-  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(Omega.bottomRightCorner<3, 3>());
-  Eigen::Matrix3d axes = solver.eigenvectors().rowwise().reverse();
-  if (axes.determinant() < 0) axes.col(2) *= -1;
+  dense::Matrix scaled = Omega;
+  scaled.block(0, 0, 3, 6) *= length;
+  scaled.block(0, 0, 6, 3) *= length;
+  const std::vector<double> all = dense::SymmetricEigen(scaled).values;
+  const double least = 1e-10 * std::max(all[5], 0.0);
+  const dense::PrincipalAxes linear(
+      {Omega(3, 3), Omega(4, 4), Omega(5, 5), Omega(3, 4), Omega(3, 5), Omega(4, 5)});
   OperationalEllipsoid out;
   out.centre = kinematics.pose(index).position;
-  out.axes = {axes(0, 0), axes(0, 1), axes(0, 2), axes(1, 0), axes(1, 1),
-              axes(1, 2), axes(2, 0), axes(2, 1), axes(2, 2)};
+  out.axes = from_columns(linear.axes[2], linear.axes[1], -linear.axes[0]);
   for (int i = 0; i < 3; ++i) {
-    const double value = solver.eigenvalues()[2 - i];
-    out.inverse_mass[i] = value > 1e-10 * solver.eigenvalues()[2] ? value : 0;
+    const double value = linear.values[2 - i];
+    out.inverse_mass[i] = value > 1e-10 * linear.values[2] ? value : 0;
   }
-  out.rank = static_cast<int>((all.eigenvalues().array() > least).count());
+  out.rank = static_cast<int>(std::count_if(all.begin(), all.end(), [least](double x) { return x > least; }));
   return out;
 }
 

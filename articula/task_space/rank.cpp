@@ -4,49 +4,9 @@
 #include <cmath>
 
 #include "articula/kernels/tables.hpp"
+#include "articula/spatial/dense.hpp"
 
 namespace articula {
-
-void symmetric_eigen(int n, double* A, double* V, double* values) {
-  const auto a = [&](int i, int j) -> double& { return A[static_cast<std::size_t>(i) * n + j]; };
-  std::fill(V, V + static_cast<std::size_t>(n) * n, 0.0);
-  for (int i = 0; i < n; ++i) V[static_cast<std::size_t>(i) * n + i] = 1;
-  for (int sweep = 0; sweep < 40; ++sweep) {
-    bool done = true;
-    for (int p = 0; p < n; ++p)
-      for (int q = p + 1; q < n; ++q) {
-        const double x = a(p, q);
-        // Small against both diagonal entries: tiny eigenvalues of a graded matrix come out right as well.
-        if (!(std::abs(x) > 1e-17 * std::sqrt(std::abs(a(p, p) * a(q, q)))) || x == 0) continue;
-        done = false;
-        const double theta = (a(q, q) - a(p, p)) / (2 * x);
-        const double t = std::abs(theta) > 1e150
-                             ? 0.5 / theta
-                             : (theta >= 0 ? 1 : -1) / (std::abs(theta) + std::sqrt(theta * theta + 1));
-        const double c = 1 / std::sqrt(t * t + 1), s = t * c;
-        a(p, p) -= t * x;
-        a(q, q) += t * x;
-        a(p, q) = a(q, p) = 0;
-        double* const row_p = A + static_cast<std::size_t>(p) * n;
-        double* const row_q = A + static_cast<std::size_t>(q) * n;
-        for (int i = 0; i < n; ++i) {
-          if (i == p || i == q) continue;
-          const double ip = row_p[i], iq = row_q[i];
-          a(i, p) = row_p[i] = c * ip - s * iq;
-          a(i, q) = row_q[i] = s * ip + c * iq;
-        }
-        double* const v_p = V + static_cast<std::size_t>(p) * n;
-        double* const v_q = V + static_cast<std::size_t>(q) * n;
-        for (int i = 0; i < n; ++i) {
-          const double ip = v_p[i], iq = v_q[i];
-          v_p[i] = c * ip - s * iq;
-          v_q[i] = s * ip + c * iq;
-        }
-      }
-    if (done) break;
-  }
-  for (int i = 0; i < n; ++i) values[i] = a(i, i);
-}
 
 RankSolve::RankSolve(int n) : n_(n) {
   const std::size_t size = static_cast<std::size_t>(n) * n;
@@ -146,7 +106,7 @@ void RankSolve::decompose() {
   decomposed_ = true;
   std::copy_n(A_, work_.size(), work_.begin());
   double* const unsorted = values_.data() + n_;
-  symmetric_eigen(n_, work_.data(), vectors_.data(), unsorted);
+  dense::symmetric_eigen(n_, work_.data(), vectors_.data(), unsorted);
   for (int i = 0; i < n_; ++i) order_[i] = i;
   std::sort(order_.begin(), order_.end(), [&](int i, int j) { return unsorted[i] < unsorted[j]; });
   for (int i = 0; i < n_; ++i) values_[i] = unsorted[order_[i]];

@@ -52,8 +52,4 @@ class RankSolve {
   std::vector<int> order_;
 };
 
-/// Eigenvalues (any order, in `values`) and unit eigenvectors (rows of `vectors`) of a symmetric n x n
-/// matrix, which is destroyed: cyclic Jacobi. No allocation.
-void symmetric_eigen(int n, double* A, double* vectors, double* values);
-
 }  // namespace articula

@@ -1,0 +1,28 @@
+// inv() by the algebra's rules.
+#pragma once
+
+#include "articula/operators/node.hpp"
+
+namespace articula {
+class Model;
+}
+
+namespace articula::operators {
+
+constexpr bool symmetric(Symbol s) {
+  return s == Symbol::M || s == Symbol::P || s == Symbol::D || s == Symbol::R || s == Symbol::Omega ||
+         s == Symbol::rotor;
+}
+
+class Inverter {
+ public:
+  explicit Inverter(const Model& model);
+  /// The inverse of n as a node without Kind::inverse. Throws ArgumentError if the algebra has none.
+  NodePtr invert(const NodePtr& n) const;
+
+ private:
+  struct Rules;
+  bool mimics_, has_rotors_ = false;
+};
+
+}  // namespace articula::operators

@@ -1,0 +1,234 @@
+// The steps of a program between its sweeps, for numbers S: plain ones run it (run.cpp), counting ones explain it
+// (explain.cpp). Included after ARTICULA_ISA is defined, in sources only.
+#pragma once
+
+#include <algorithm>
+
+#include "articula/kernels/sweeps_text.hpp"
+#include "articula/kernels/tables.hpp"
+#include "articula/operators/program.hpp"
+
+namespace articula::operators {
+
+namespace isa = articula::ARTICULA_ISA;
+
+/// What the steps read.
+template <class S>
+struct MachineMemory {
+  KernelMemory<S> m;
+  const S *P, *G, *R, *Omega;
+};
+
+template <class S>
+struct Machine {
+  Program& program;
+  const Tree<double>& tree;
+  const MachineMemory<S>& memory;
+
+  /// y = symbol x, or its adjoint.
+  void local(const Instruction& i, const S* x, S* y) const {
+    switch (i.symbol) {
+      case Symbol::H_full:
+        return hinge_maps(i.starred, x, y);
+      case Symbol::M:
+      case Symbol::R:
+      case Symbol::P:
+      case Symbol::Omega:
+        return inertias(i.symbol, x, y);
+      case Symbol::D:
+      case Symbol::inv_D:
+      case Symbol::rotor:
+        return hinge_blocks(i.symbol, x, y);
+      case Symbol::G:
+      case Symbol::L:
+      case Symbol::K:
+        return gains(i, x, y);
+      case Symbol::E_phi:
+      case Symbol::S:
+      case Symbol::E:
+        return neighbours(i, x, y);
+      case Symbol::B:
+        return frames(i, x, y);
+      case Symbol::Gamma:
+        return mimics(i, x, y);
+      case Symbol::inv_mass:
+      case Symbol::inv_bare_mass:
+        return inverse_mass(i.symbol, x, y);
+      default:
+        return;  // expanded by the compiler
+    }
+  }
+
+  /// Buffers for the numbers that stand for them.
+  static Sweep<S> sweep(const MachineMemory<S>& memory, const Instruction& i, auto&& buffer) {
+    Sweep<S> s;
+    const auto in = [&](int b) -> const S* { return b < 0 ? nullptr : buffer(b); };
+    s.outward = i.outward;
+    s.psi = i.psi;
+    s.plain = in(i.plain), s.plain_factor = S(i.plain_factor);
+    s.more = in(i.more), s.more_factor = S(i.more_factor);
+    s.rigid_times = in(i.rigid_times), s.rigid_factor = S(i.rigid_factor);
+    s.rigid = i.rigid_is_R ? memory.R : nullptr;
+    s.symmetric_times = in(i.symmetric_times), s.symmetric_factor = S(i.symmetric_factor);
+    s.symmetric = i.symmetric_is_Omega ? memory.Omega : memory.P;
+    s.K_times = in(i.K_times), s.K_factor = S(i.K_factor);
+    s.H_times = in(i.H_times), s.H_factor = S(i.H_factor);
+    s.z = i.target < 0 ? nullptr : buffer(i.target);
+    s.tap = i.tap < 0 ? nullptr : buffer(i.tap);
+    s.tap_factor = S(i.tap_factor);
+    s.tap_add = in(i.tap_add), s.tap_add_factor = S(i.tap_add_factor);
+    s.tap_solve = i.tap_solve;
+    return s;
+  }
+
+  static void combine(const Instruction& i, auto&& buffer) {
+    S* const y = buffer(i.target);
+    if (i.terms.empty()) std::fill_n(y, i.size, S(0));
+    bool first = true;
+    for (const auto& [factor, b] : i.terms) {
+      const S* const x = buffer(b);
+      if (first && factor == 1)
+        std::copy_n(x, i.size, y);
+      else if (first)
+        for (int v = 0; v < i.size; ++v) y[v] = x[v] * S(factor);
+      else if (factor == 1)
+        for (int v = 0; v < i.size; ++v) y[v] = y[v] + x[v];
+      else if (factor == -1)
+        for (int v = 0; v < i.size; ++v) y[v] = y[v] - x[v];
+      else
+        for (int v = 0; v < i.size; ++v) y[v] = y[v] + x[v] * S(factor);
+      first = false;
+    }
+  }
+
+ private:
+  static Spatial<S> at(const S* x, int k) { return gather<1, Spatial<S>>(x + 6 * (k - 1)); }
+  static void put(S* x, int k, const Spatial<S>& y) { scatter<1>(y, x + 6 * (k - 1)); }
+  static void add(S* x, int k, const Spatial<S>& y) { put(x, k, at(x, k) + y); }
+  const S* slot_of(int k) const { return slot(memory.m.x, k, int(body::count)); }
+  Phi<S> shift_to(int k) const { return {isa::read<Vec3>(slot_of(k) + stride<S> * body::l)}; }
+  Mat3<S> axes_of(int k) const { return isa::read<Mat3>(slot_of(k) + stride<S> * body::R); }
+  void each(auto&& f) const {
+    for (int k = 1; k < tree.slots(); ++k) f(k, tree.index[k]);
+  }
+  /// With the joint's kind as a type.
+  void each_hinge(auto&& f) const {
+    each([&](int k, const BodyIndex& b) { visit(b.kind, [&](auto j) { f(k, b, j); }); });
+  }
+  /// Columns of a hinge times a joint vector, and their products with a body vector.
+  static Spatial<S> columns_times(const S* columns, const BodyIndex& b, int n, const S* x) {
+    Spatial<S> sum = gather<1, Spatial<S>>(columns + 6 * b.v) * x[b.v];
+    for (int c = 1; c < n; ++c) sum += gather<1, Spatial<S>>(columns + 6 * (b.v + c)) * x[b.v + c];
+    return sum;
+  }
+  static void dot_columns(const S* columns, const BodyIndex& b, int n, const Spatial<S>& f, S* y) {
+    for (int c = 0; c < n; ++c) y[b.v + c] = dot(gather<1, Spatial<S>>(columns + 6 * (b.v + c)), f);
+  }
+
+  void hinge_maps(bool starred, const S* x, S* y) const {
+    each_hinge([&](int k, const BodyIndex& b, auto j) {
+      const Mat3<S> axes = axes_of(k);
+      const HingeMap<decltype(j), S> H{axes, tree.pitch[k]};
+      if (starred)
+        put(y, k, star_times(H, x + b.v));
+      else
+        times(H, at(x, k), y + b.v);
+    });
+  }
+  void inertias(Symbol symbol, const S* x, S* y) const {
+    const S* const blocks = symbol == Symbol::P ? memory.P : memory.Omega;
+    each([&](int k, const BodyIndex&) {
+      if (symbol == Symbol::M)
+        put(y, k, isa::body_inertia(tree, static_cast<const S*>(memory.m.x), k) * at(x, k));
+      else if (symbol == Symbol::R)
+        put(y, k, gather<1, Inertia<S>>(memory.R + 10 * k) * at(x, k));
+      else
+        put(y, k, gather<1, ArticulatedInertia<S>>(blocks + 21 * k) * at(x, k));
+    });
+  }
+  void hinge_blocks(Symbol symbol, const S* x, S* y) const {
+    if (symbol == Symbol::rotor) {
+      for (int v = 0; v < tree.nv; ++v) y[v] = x[v] * tree.armature[v];
+      return;
+    }
+    each_hinge([&](int, const BodyIndex& b, auto j) {
+      if (symbol == Symbol::inv_D) {
+        for (int r = 0; r < j.nv; ++r) y[b.v + r] = x[b.v + r];
+        isa::solve_D<decltype(j)>(memory.m.inv_D + 6 * b.v, y + b.v);
+        return;
+      }
+      for (int r = 0; r < j.nv; ++r) {
+        const S* const D = memory.m.D + 6 * (b.v + r);
+        S sum = D[0] * x[b.v];
+        for (int c = 1; c < j.nv; ++c) sum = sum + D[c] * x[b.v + c];
+        y[b.v + r] = sum;
+      }
+    });
+  }
+  void gains(const Instruction& i, const S* x, S* y) const {
+    const bool K = i.symbol == Symbol::K, L = i.symbol == Symbol::L;
+    const S* const columns = K ? memory.m.K : memory.G;
+    if (K) std::fill_n(y, i.size, S(0));
+    each_hinge([&](int k, const BodyIndex& b, auto j) {
+      if (K && b.inboard == 0) return;
+      const int body = K ? b.inboard : k;
+      if (i.starred) {
+        const Spatial<S> f = at(x, body);
+        dot_columns(columns, b, j.nv, L ? star(shift_to(k)) * f : f, y);
+      } else {
+        const Spatial<S> sum = columns_times(columns, b, j.nv, x);
+        if (K)
+          add(y, body, sum);
+        else
+          put(y, body, L ? shift_to(k) * sum : sum);
+      }
+    });
+  }
+  /// E_phi and S from body to inboard body, E from the first bodies to the base.
+  void neighbours(const Instruction& i, const S* x, S* y) const {
+    std::fill_n(y, i.size, S(0));
+    const bool to_base = i.symbol == Symbol::E, shifts = i.symbol != Symbol::S;
+    each([&](int k, const BodyIndex& b) {
+      if ((b.inboard == 0) != to_base) return;
+      const int inboard = to_base ? 1 : b.inboard;
+      const Phi<S> phi = shift_to(k);
+      if (i.starred)
+        put(y, k, shifts ? star(phi) * at(x, inboard) : at(x, inboard));
+      else
+        add(y, inboard, shifts ? phi * at(x, k) : at(x, k));
+    });
+  }
+  void frames(const Instruction& i, const S* x, S* y) const {
+    std::fill_n(y, i.size, S(0));
+    int at_frame = 0;
+    for (const auto& f : program.frame_sets_[i.frames]) {
+      ++at_frame;
+      if (f.body < 0) continue;
+      const Phi<S> phi{axes_of(f.body + 1) * f.point};
+      if (i.starred)
+        put(y, at_frame, star(phi) * at(x, f.body + 1));
+      else
+        add(y, f.body + 1, phi * at(x, at_frame));
+    }
+  }
+  void mimics(const Instruction& i, const S* x, S* y) const {
+    const auto map = program.state_.model().full_velocities();
+    if (i.starred) std::fill_n(y, i.size, S(0));
+    for (std::size_t v = 0; v < map.size(); ++v) {
+      if (i.starred)
+        y[map[v].source] = y[map[v].source] + x[v] * map[v].multiplier;
+      else
+        y[v] = x[map[v].source] * map[v].multiplier;
+    }
+  }
+  void inverse_mass(Symbol symbol, const S* x, S* y) const {
+    if constexpr (std::is_same_v<S, double>)
+      program.state_.solve_mass(symbol == Symbol::inv_bare_mass, x, y);
+    else  // the same steps with any factor; what mimic joints add, a small dense solve, is not counted
+      isa::solve<true, S, S>(
+          tree, memory.m, 1, tree.bodies, memory.m.nu, memory.m.lambda, [](int) { return S(1); },
+          [](int, const S&) {});
+  }
+};
+
+}  // namespace articula::operators
