@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "articula/error.hpp"
+#include "cli/messages.hpp"
 #include "cli/subcommand.hpp"
 
 namespace articula::cli {
@@ -27,10 +28,7 @@ void occupy_standard_streams() {
 }
 
 ExitCode complain(ExitCode code, std::string_view message) {
-  std::string line(message);
-  for (char& c : line)
-    if (c == '\n' || c == '\r') c = ' ';
-  fmt::print(stderr, "articula: {}\n", line);
+  say_line(message);
   return code;
 }
 

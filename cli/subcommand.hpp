@@ -6,6 +6,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "cli/messages.hpp"
+
 namespace articula::cli {
 
 enum ExitCode : int { done = 0, impossible = 1, wrong_input = 2 };
