@@ -11,6 +11,8 @@
 namespace articula::testing {
 namespace {
 
+class HostileInput : public CommandLine {};
+
 /// Every command that reads JSON, with the option that the file's name goes behind.
 const std::vector<Words>& readers_of_json() {
   static const std::vector<Words> all{
@@ -48,7 +50,7 @@ std::string robot_with(const std::string& name) {
          "\"/><axis xyz=\"0 0 1\"/></joint></robot>";
 }
 
-TEST_F(CommandLine, DeepJsonIsRefusedEverywhere) {
+TEST_F(HostileInput, DeepJsonIsRefusedEverywhere) {
   std::string deep = "{\"arms\": ", lists;
   for (int i = 0; i < 106'000; ++i) lists += '[';
   deep += lists + std::string(lists.size(), ']') + "}";
@@ -61,7 +63,7 @@ TEST_F(CommandLine, DeepJsonIsRefusedEverywhere) {
     for (const std::string& file : files) expect_failure(2, with_file(words, file), "", {"100 deep"});
 }
 
-TEST_F(CommandLine, NamesDoNotReachTheTerminalAsTheyAre) {
+TEST_F(HostileInput, NamesDoNotReachTheTerminalAsTheyAre) {
   const std::string evil =
       "\x1b]0;title\x07\x1b[2J\x7f\xc2\x9b"
       "31m\xe2\x80\xae";
@@ -79,14 +81,12 @@ TEST_F(CommandLine, NamesDoNotReachTheTerminalAsTheyAre) {
   const std::string keys = write("keys.json", R"({"\u001b[2J\u009b\u202e\n": 1})");
   for (const Words& words : readers_of_json()) {
     const Ran ran = run(with_file(words, keys));
-    EXPECT_EQ(ran.code, 2) << words[0] << ran.err;
     expect_harmless(ran.err);
-    if (words[1] != "double_pendulum" || words.back() != keys) continue;
     EXPECT_NE(ran.err.find("\\u001b"), std::string::npos) << "one sees what was there: " << ran.err;
   }
 }
 
-TEST_F(CommandLine, ANewlineInANameDoesNotMakeTwoLines) {
+TEST_F(HostileInput, ANewlineInANameDoesNotMakeTwoLines) {
   const std::string model = write("lines.urdf", robot_with("&#10;x: error: invented"));
   const Ran checked = run({"check", model}), told = run({"info", model});
   EXPECT_EQ(checked.out.find("\nx: error"), std::string::npos) << checked.out;
@@ -94,10 +94,10 @@ TEST_F(CommandLine, ANewlineInANameDoesNotMakeTwoLines) {
   expect_failure(2, {"eval", model, "pose", "--frame", "y\nz"}, "{}", {"y\\nz"});
 }
 
-TEST_F(CommandLine, HugeKeysAndValuesAreShortened) {
-  const std::string huge(3'000'000, 'k');
+TEST_F(HostileInput, HugeKeysAndValuesAreShortened) {
+  const std::string huge(400'000, 'k');
   std::string list = "[0";
-  for (int i = 0; i < 500'000; ++i) list += ", 12345";
+  for (int i = 0; i < 60'000; ++i) list += ", 12345";
   list += "]";
   std::string many = "{\"q\": [0, 0], \"v\": [0, 0]";
   for (int i = 0; i < 20'000; ++i) many += ", \"key" + std::to_string(i) + "\": 1";
@@ -123,7 +123,7 @@ TEST_F(CommandLine, HugeKeysAndValuesAreShortened) {
   EXPECT_LT(wrong.err.size(), 5000u);
 }
 
-TEST_F(CommandLine, NamesInOtherEncodings) {
+TEST_F(HostileInput, NamesInOtherEncodings) {
   const std::string model = write("latin.urdf", robot_with("\xe9l\xe8ve"));  // ISO 8859-1
   const Json told = json({"info", model, "--json"});
   EXPECT_EQ(told["model"]["nv"], 1);
