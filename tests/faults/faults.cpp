@@ -35,13 +35,16 @@ F next(const char* name) {
   return reinterpret_cast<F>(dlsym(RTLD_NEXT, name));
 }
 
-__attribute__((constructor)) void begin() {
+int (*program_main)(int, char**, char**);
+
+int begin(int argc, char** argv, char** environment) {
   if (const char* fault = std::getenv("ARTICULA_FAULT"))
     for (int k = 0; k < kinds; ++k)
       if (const std::size_t n = std::strlen(names[k]);
           std::strncmp(fault, names[k], n) == 0 && fault[n] == ':')
         failing[k] = std::strtol(fault + n + 1, nullptr, 10);
   started = true;
+  return program_main(argc, argv, environment);
 }
 
 __attribute__((destructor)) void end() {
@@ -60,6 +63,14 @@ __attribute__((destructor)) void end() {
 }  // namespace
 
 extern "C" {
+
+/// What calls main(); calls count from there.
+int __libc_start_main(int (*main)(int, char**, char**), int argc, char** argv, void (*init)(), void (*fini)(),
+                      void (*loader_fini)(), void* stack_end) {
+  program_main = main;
+  return next<int (*)(int (*)(int, char**, char**), int, char**, void (*)(), void (*)(), void (*)(), void*)>(
+      "__libc_start_main")(begin, argc, argv, init, fini, loader_fini, stack_end);
+}
 
 void* __libc_malloc(std::size_t);
 void* __libc_calloc(std::size_t, std::size_t);
