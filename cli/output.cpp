@@ -96,9 +96,15 @@ void Output::write(std::string_view text) {
 
 void Output::finish() {
   if (fd_ <= 1) return;
-  const int fd = std::exchange(fd_, -1);
-  if (close(fd) != 0 || (!temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0))
-    throw ComputationError(fmt::format("{} {} cannot be written ({})", option_, path_, std::strerror(errno)));
+  const auto require = [&](bool done) {
+    if (!done)
+      throw ComputationError(
+          fmt::format("{} {} cannot be written ({})", option_, path_, std::strerror(errno)));
+  };
+  // On the disk before it takes the name: a machine that loses power keeps the old file or the new one.
+  if (!temporary_.empty()) require(fsync(fd_) == 0);
+  require(close(std::exchange(fd_, -1)) == 0);
+  if (!temporary_.empty()) require(std::rename(temporary_.c_str(), path_.c_str()) == 0);
   temporary_.clear();
   doomed_file[0] = 0;
 }
