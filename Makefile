@@ -41,7 +41,7 @@ reference:
 # The same tests under the address and undefined-behaviour sanitizers; thread-sanitize: those with threads, under that one.
 sanitize: setup
 	@cmake --preset asan > /dev/null
-	@cmake --build build-asan -j $(JOBS) --target articula_tests fuzz_urdf articula_program
+	@cmake --build build-asan -j $(JOBS) --target articula_tests mutated_urdf articula_program
 	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -E 'example|installed_package|web'
 
 thread-sanitize: setup
@@ -49,11 +49,11 @@ thread-sanitize: setup
 	@cmake --build build-tsan -j $(JOBS) --target articula_tests
 	@ctest --test-dir build-tsan -j $(JOBS) --output-on-failure --no-tests=error -R Threads
 
-# A million fuzzed URDF files under the sanitizers.
-FUZZ_RUNS ?= 1000000
+# Every reader of input, fuzzed under the sanitizers for so many seconds each; then whole commands as long.
+FUZZ_SECONDS ?= 60
 fuzz: setup
-	@cmake --preset asan > /dev/null && cmake --build build-asan -j $(JOBS) --target fuzz_urdf
-	@build-asan/fuzz_urdf $(FUZZ_RUNS) 1 models/*.urdf
+	@cmake --preset fuzz > /dev/null && cmake --build build-fuzz -j $(JOBS) --target fuzzers
+	@tools/fuzz.py build-fuzz $(FUZZ_SECONDS)
 
 check:
 	@tools/check_format.sh
@@ -63,4 +63,4 @@ format:
 	@git ls-files '*.hpp' '*.cpp' | xargs clang-format -i
 
 clean:
-	rm -rf build build-asan build-tsan build-debug demo
+	rm -rf build build-asan build-tsan build-debug build-fuzz demo

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "cli/messages.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
 #include "cli/scene_source.hpp"
@@ -24,7 +25,7 @@ ExitCode run(const CheckOptions& options) {
   const auto findings = find_problems(read, build.base);
   Output out(options.out);
   std::string text;
-  for (const auto& finding : findings) text += describe(finding) + "\n";
+  for (const auto& finding : findings) text += printable(describe(finding)) + "\n";
   const auto count = [&](Finding::Severity severity) {
     return std::count_if(findings.begin(), findings.end(),
                          [&](const auto& f) { return f.severity == severity; });

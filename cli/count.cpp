@@ -161,7 +161,8 @@ Table classical_table() {
 
 Table model_table(const Model& model) {
   Table t;
-  t.title = fmt::format("{}: {} freedoms, {} bodies", model.name(), model.nv(), model.body_count());
+  t.title =
+      fmt::format("{}: {} freedoms, {} bodies", printable(model.name()), model.nv(), model.body_count());
   t.head = {"algorithm",    "multiplications", "additions", "divisions",
             "square roots", "sine-cosines",    "total",     "total customized"};
   for (const auto& a : counted_algorithms()) {

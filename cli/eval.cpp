@@ -135,10 +135,10 @@ class Notes {
  public:
   void add(std::size_t state, const std::string& text) {
     if (text.empty() || ++count_ > shown) return;
-    fmt::print(stderr, "articula eval: state {}: {}\n", state, text);
+    say("note: state {}: {}", state, text);
   }
   void finish() const {
-    if (count_ > shown) fmt::print(stderr, "articula eval: and {} more such notes\n", count_ - shown);
+    if (count_ > shown) say("note: and {} more such notes", count_ - shown);
   }
 
  private:

@@ -156,8 +156,10 @@ class Tree {
 };
 
 /// Columns in which nothing stands are left out.
-std::string table(const std::vector<Row>& rows) {
+std::string table(std::vector<Row> rows) {
   std::array<std::size_t, columns> width{};
+  for (auto& row : rows)
+    for (const int c : {link_, joint_, follows_}) row[c] = printable(row[c]);
   for (const auto& row : rows)
     for (int c = 0; c < columns; ++c) width[c] = std::max(width[c], row[c].size());
   for (int c = 0; c < columns; ++c)
@@ -181,7 +183,7 @@ std::string as_text(const Model& model, std::size_t suspicions) {
   const ModelSpec& spec = model.spec();
   const auto g = model.gravity();
   std::string text =
-      fmt::format("model {}: {}, {}, {}\n", model.name(), count_of(spec.links.size(), "link"),
+      fmt::format("model {}: {}, {}, {}\n", printable(model.name()), count_of(spec.links.size(), "link"),
                   count_of(model.joints().size(), "moving joint"), count_of(model.frames().size(), "frame"));
   text += fmt::format(
       "nq {}, nv {}, mass that moves {:.6g} kg, {} base, gravity {:.6g} {:.6g} {:.6g} m/s^2\n", model.nq(),
@@ -191,8 +193,8 @@ std::string as_text(const Model& model, std::size_t suspicions) {
   if (!spec.frames.empty()) {
     text += "\nframes beside those of the links\n";
     for (const auto& f : spec.frames)
-      text += fmt::format("{} on {} at {:.6g} {:.6g} {:.6g}\n", f.name, f.link, f.placement.p.x,
-                          f.placement.p.y, f.placement.p.z);
+      text += fmt::format("{} on {} at {:.6g} {:.6g} {:.6g}\n", printable(f.name), printable(f.link),
+                          f.placement.p.x, f.placement.p.y, f.placement.p.z);
   }
   return text;
 }

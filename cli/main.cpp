@@ -7,12 +7,14 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdio>
+#include <exception>
 #include <new>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "articula/error.hpp"
+#include "cli/messages.hpp"
 #include "cli/subcommand.hpp"
 
 namespace articula::cli {
@@ -26,11 +28,15 @@ void occupy_standard_streams() {
       if (open("/dev/null", O_RDONLY) < 0) break;
 }
 
+/// Functions that may not throw, those of std::filesystem among them, end here where memory is short.
+[[noreturn]] void end_without_memory() {
+  constexpr std::string_view line = "articula: ended by an error inside; is there not enough memory?\n";
+  (void)!write(STDERR_FILENO, line.data(), line.size());
+  _exit(impossible);
+}
+
 ExitCode complain(ExitCode code, std::string_view message) {
-  std::string line(message);
-  for (char& c : line)
-    if (c == '\n' || c == '\r') c = ' ';
-  fmt::print(stderr, "articula: {}\n", line);
+  say_line(message);
   return code;
 }
 
@@ -110,6 +116,7 @@ ExitCode run_and_report(int argc, char** argv) {
 }  // namespace articula::cli
 
 int main(int argc, char** argv) {
+  std::set_terminate(articula::cli::end_without_memory);
   articula::cli::occupy_standard_streams();
   return articula::cli::run_and_report(argc, argv);
 }

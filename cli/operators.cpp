@@ -88,7 +88,7 @@ Json identities_of(operators::OperatorState& state) {
   return list;
 }
 
-ExitCode run(const OperatorsOptions& options) {
+void check(const OperatorsOptions& options) {
   if (options.expression.empty() && !options.identities)
     throw InputError(
         "an EXPRESSION is missing, for instance \"H*phi*M*star(phi)*star(H)\" --dense (or --identities)");
@@ -96,6 +96,10 @@ ExitCode run(const OperatorsOptions& options) {
     throw InputError("--dense and --explain need an EXPRESSION");
   if (options.model.source == "-" && options.states == "-")
     throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
+}
+
+ExitCode run(const OperatorsOptions& options) {
+  check(options);
   operators::Parsed parsed;
   if (!options.expression.empty()) parsed = operators::parse(options.expression);
   const bool is_vector = parsed.node && parsed.node->from == operators::Space::one;

@@ -96,9 +96,15 @@ void Output::write(std::string_view text) {
 
 void Output::finish() {
   if (fd_ <= 1) return;
-  const int fd = std::exchange(fd_, -1);
-  if (close(fd) != 0 || (!temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0))
-    throw ComputationError(fmt::format("{} {} cannot be written ({})", option_, path_, std::strerror(errno)));
+  const auto require = [&](bool done) {
+    if (!done)
+      throw ComputationError(
+          fmt::format("{} {} cannot be written ({})", option_, path_, std::strerror(errno)));
+  };
+  // On the disk before it takes the name: a machine that loses power keeps the old file or the new one.
+  if (!temporary_.empty()) require(fsync(fd_) == 0);
+  require(close(std::exchange(fd_, -1)) == 0);
+  if (!temporary_.empty()) require(std::rename(temporary_.c_str(), path_.c_str()) == 0);
   temporary_.clear();
   doomed_file[0] = 0;
 }
@@ -107,29 +113,29 @@ void add_out_option(CLI::App& app, std::string& out) {
   app.add_option("--out", out, "Write to this file, whole or not at all (- for stdout)")->type_name("FILE");
 }
 
+namespace {
+/// Names may be in any encoding and hold anything: the result is UTF-8, without control characters.
+std::string dumped(const Json& value) {
+  constexpr auto replace = Json::error_handler_t::replace;
+  if (!value.is_string()) return value.dump();
+  const std::string text = value.dump(-1, ' ', false, replace);
+  return printable(text) == text ? text : value.dump(-1, ' ', true, replace);
+}
+}  // namespace
+
 void append(const Json& value, int indent, std::string& text) {
-  const auto plain = [](const Json& x) { return x.is_primitive(); };
-  if (!value.is_structured() || std::all_of(value.begin(), value.end(), plain)) {
-    if (!value.is_array()) {
-      if (!value.is_object()) return void(text += value.dump());
-      text += '{';
-      for (auto it = value.begin(); it != value.end(); ++it)
-        text += fmt::format("{}{}: {}", it == value.begin() ? "" : ", ", Json(it.key()).dump(),
-                            it.value().dump());
-      return void(text += '}');
-    }
-    text += '[';
-    for (std::size_t i = 0; i < value.size(); ++i) text += (i ? ", " : "") + value[i].dump();
-    return void(text += ']');
-  }
-  const std::string margin = "\n" + std::string(indent + 1, ' ');
+  if (value.is_primitive()) return void(text += dumped(value));
+  const bool flat = std::all_of(value.begin(), value.end(), [](const Json& x) { return x.is_primitive(); });
+  const std::string margin = flat ? "" : "\n" + std::string(indent + 1, ' ');
   text += value.is_array() ? '[' : '{';
   for (auto it = value.begin(); it != value.end(); ++it) {
-    text += (it == value.begin() ? "" : ",") + margin;
-    if (value.is_object()) text += Json(it.key()).dump() + ": ";
+    if (it != value.begin()) text += flat ? ", " : ",";
+    text += margin;
+    if (value.is_object()) text += dumped(it.key()) + ": ";
     append(*it, indent + 1, text);
   }
-  text += "\n" + std::string(indent, ' ') + (value.is_array() ? ']' : '}');
+  if (!flat) text += "\n" + std::string(indent, ' ');
+  text += value.is_array() ? ']' : '}';
 }
 
 std::string count_of(std::size_t n, const char* what) {

@@ -116,10 +116,8 @@ void SceneMotion::row(std::span<double> out) {
     *next++ = state.holds() ? 1 : 0;
     if (state.holds() || warned_) continue;
     warned_ = true;  // once: the column has the rest
-    fmt::print(
-        stderr,
-        "articula: warning: at t = {} s contact '{}' would have to {}; the motion goes on as if it held\n",
-        time_, c.name, state.pulls ? "pull" : "slip");
+    say("warning: at t = {} s contact '{}' would have to {}; the motion goes on as if it held", time_, c.name,
+        state.pulls ? "pull" : "slip");
   }
   std::copy(tau_.begin(), tau_.end(), next);
 }

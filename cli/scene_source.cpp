@@ -11,9 +11,9 @@
 #include "articula/loops/linearized_constrained.hpp"
 #include "articula/report/link_shapes.hpp"
 #include "cli/input.hpp"
+#include "cli/messages.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
-#include "cli/states.hpp"
 
 namespace articula::cli {
 
@@ -155,7 +155,6 @@ SceneSpec load_scene(const ModelOptions& options) {
     throw InputError("--base is not for scenes: \"base\": {\"free\": true} in the file says it for each arm");
   const std::string name = path == "-" ? "<stdin>" : path;
   const std::string text = read_all(path, name);
-  parse_json(text, name, "expected {\"arms\": [..], \"object\": {..}, \"grasps\": [..]}");  // no key twice
   SceneSpec spec = parse_scene(text, name, fs::path(path).parent_path().string(), arm_model);
   if (options.gravity != ModelOptions{}.gravity) spec.gravity = options.build_options().gravity;
   return spec;
@@ -191,7 +190,7 @@ ExitCode check_scene(const ModelOptions& model, const std::string& to) {
   std::string text;
   int problems = 0;
   const auto say = [&](const std::string& line) {
-    text += line + "\n";
+    text += printable(line) + "\n";
     ++problems;
   };
   for (const SceneArm& arm : spec.arms)
@@ -213,7 +212,7 @@ ExitCode check_scene(const ModelOptions& model, const std::string& to) {
       for (const std::string& line : work.dependences()) {
         // A planar loop closed by a hinge in space: over-determined, but nothing is lost by it.
         if (line.find("holds by itself") != line.npos)
-          text += fmt::format("{}: note: {}\n", spec.where, line);
+          text += printable(fmt::format("{}: note: {}", spec.where, line)) + "\n";
         else
           say(fmt::format("{}: warning: {}", spec.where, line));
       }

@@ -152,8 +152,8 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
     page.finish();
   }
   if (!stopped) return done;
-  fmt::print(stderr, "articula: stopped at t = {} s; {} is complete until then{}\n", row[0],
-             o.out == "-" ? "the output" : o.out, journal.is_file() ? ", --resume goes on" : "");
+  say("stopped at t = {} s; {} is complete until then{}", row[0], o.out == "-" ? "the output" : o.out,
+      journal.is_file() ? ", --resume goes on" : "");
   return impossible;
 }
 
@@ -167,9 +167,7 @@ ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOpti
   int failed = 0;
   out.write(monte_carlo(model, setup, grid, o.monte_carlo, failed));
   out.finish();
-  if (failed > 0)
-    fmt::print(stderr, "articula: {} of {} runs failed; see their column 'error'\n", failed,
-               o.monte_carlo.runs);
+  if (failed > 0) say("{} of {} runs failed; see their column 'error'", failed, o.monte_carlo.runs);
   return asked_to_stop() || failed == o.monte_carlo.runs ? impossible : done;
 }
 

@@ -9,8 +9,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "articula/files/json_input.hpp"
 #include "articula/model/configuration.hpp"
 #include "cli/input.hpp"
+#include "cli/messages.hpp"
 
 namespace articula::cli {
 
@@ -22,69 +24,9 @@ constexpr const char* shape =
     "expected {\"states\": [{\"q\": [..], \"v\": [..], ..}, ..]} or one such state; see articula eval --help";
 
 std::string text_of(const std::string& path, const std::string& option) {
-  if (path == "-" && isatty(STDIN_FILENO))
-    fmt::print(stderr, "articula: reading states from the terminal, Ctrl-D ends them\n");
+  if (path == "-" && isatty(STDIN_FILENO)) say("reading states from the terminal, Ctrl-D ends them");
   return read_all(path, path == "-" ? "<stdin>" : option + " " + path);
 }
-
-/// "parse error at line 1, column 3: ...", without the library's own tag.
-std::string reason(const json::exception& error) {
-  std::string_view what = error.what();
-  if (const auto tag = what.find("] "); what.starts_with("[json") && tag != what.npos)
-    what.remove_prefix(tag + 2);
-  return std::string(what);
-}
-
-/// Reads JSON up to the first key that its object has already.
-struct KeyCheck : nlohmann::json_sax<json> {
-  std::vector<std::set<std::string>> open_objects;
-  std::vector<std::string> twice;
-
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool string(string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
-  bool start_object(std::size_t) override {
-    open_objects.emplace_back();
-    return true;
-  }
-  bool key(string_t& name) override {
-    if (open_objects.back().insert(name).second) return true;
-    twice.push_back(name);
-    return false;
-  }
-  bool end_object() override {
-    open_objects.pop_back();
-    return true;
-  }
-  bool start_array(std::size_t) override { return true; }
-  bool end_array() override { return true; }
-  bool parse_error(std::size_t, const std::string&, const json::exception&) override { return false; }
-};
-
-}  // namespace
-
-/// nlohmann-json keeps the last of two equal keys; we refuse both. (Its parser with a callback does that in
-/// one pass, but takes time quadratic in the length of a list.)
-json parse_json(const std::string& text, const std::string& file, const std::string& expected) {
-  KeyCheck keys;
-  json::sax_parse(text, &keys);  // stops at the first fault; if that is no equal key, parse() says what it is
-  if (!keys.twice.empty())
-    throw InputError(
-        fmt::format("{}: key {} appears twice in one object; remove one", file, json(keys.twice[0]).dump()));
-  try {
-    return json::parse(text);
-  } catch (const json::exception& error) {
-    if (text.find_first_not_of(" \t\r\n") == text.npos)
-      throw InputError(fmt::format("{}: is empty; {}", file, expected));
-    throw InputError(fmt::format("{}: not JSON: {}", file, reason(error)));
-  }
-}
-
-namespace {
 
 class Reader {
  public:
@@ -120,13 +62,13 @@ class Reader {
         fmt::format("{}: state {}: {}", file_, index_, fmt::format(text, std::forward<A>(a)...)));
   }
 
-  /// Once for each key: a misspelt one must not pass in silence.
+  /// Once for each key, up to ten: a misspelt one must not pass in silence.
   void note_unread(const std::string& key, const std::string& place) {
-    if (noted_.insert(key).second)
-      fmt::print(
-          stderr,
-          "articula: warning: {}: {} {} is not read; known: q, v, a, tau, dq, dv, da, dtau, wrenches\n",
-          file_, json(key).dump(-1, ' ', true, json::error_handler_t::replace), place);
+    constexpr std::size_t most = 10;
+    if (noted_.size() >= most || !noted_.insert(key).second) return;
+    say("warning: {}: \"{}\" {} is not read; known: q, v, a, tau, dq, dv, da, dtau, wrenches", file_, key,
+        place);
+    if (noted_.size() == most) say("warning: {}: what else is not read is not listed", file_);
   }
 
   int size_of(Input input) const { return input == Input::q ? model_.nq() : model_.nv(); }

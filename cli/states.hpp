@@ -3,12 +3,12 @@
 
 #include <array>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "articula/algorithms/algorithms.hpp"
+#include "articula/files/json_input.hpp"
 #include "cli/subcommand.hpp"
 
 namespace articula::cli {
@@ -39,11 +39,8 @@ struct StateReading {
   std::string option = "--states";   // for messages
 };
 
-/// JSON without equal keys; `expected` completes the message about an empty file. Throws InputError.
-nlohmann::json parse_json(const std::string& text, const std::string& file, const std::string& expected);
-
 /// All states of a file (- for stdin), checked: JSON, sizes, numbers, what is needed, unit quaternions.
-/// Throws InputError that names the file, the state's index, the vector and the sizes.
+/// Throws InputError or ModelError that names the file, the state's index, the vector and the sizes.
 std::vector<State> read_states(const std::string& path, const Model& model, const Needs& needs,
                                const StateReading& reading = {});
 

@@ -5,6 +5,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "cli/messages.hpp"
 #include "cli/options.hpp"
 
 namespace articula::cli {

@@ -249,7 +249,7 @@ void read_initial(const std::string& path, const Model& model, TreeSetup& setup)
     if (!path.empty() || setup.limits != "check")
       throw InputError(fmt::format("{}{} (--limits ignore lets it)",
                                    path.empty() ? "" : "--initial " + path + ": ", what));
-    fmt::print(stderr, "articula: warning: {}; --initial gives another start\n", what);
+    say("warning: {}; --initial gives another start", what);
   }
 }
 

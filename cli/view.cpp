@@ -9,8 +9,10 @@
 #include <cstdlib>
 #include <memory>
 
+#include "articula/files/json_input.hpp"
 #include "articula/report/model_view.hpp"
 #include "articula/report/report.hpp"
+#include "cli/messages.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
 #include "cli/view_server.hpp"
@@ -47,12 +49,12 @@ void open_browser(const std::string& address) {
 
 /// {"values": [one per slider], "frame": index}
 std::string answer(ModelView& view, const std::string& body) {
-  const Json request = Json::parse(body, nullptr, false);
+  const nlohmann::json request = parse_json(body, "the request", "expected JSON");
   if (!request.is_object() || !request.contains("values") || !request["values"].is_array() ||
       !request.contains("frame") || !request["frame"].is_number_integer())
     throw InputError("expected {\"values\": [..], \"frame\": index}");
   std::vector<double> values;
-  for (const Json& x : request["values"]) {
+  for (const auto& x : request["values"]) {
     if (!x.is_number()) throw InputError("\"values\": expected numbers");
     values.push_back(x.get<double>());
   }
@@ -81,7 +83,7 @@ ExitCode run(const ViewOptions& options) {
   serve_view(options.port, handlers, [&](const std::string& address) {
     fmt::print("{}\n", address);
     std::fflush(stdout);
-    fmt::print(stderr, "articula: showing {}; Ctrl-C ends\n", model.name());
+    say("showing {}; Ctrl-C ends", model.name());
     if (!options.no_browser) open_browser(address);
   });
   return done;

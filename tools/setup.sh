@@ -5,8 +5,8 @@ set -eu
 packages="g++ clang-14 libclang-rt-14-dev libomp-14-dev cmake ninja-build ccache python3 clang-format
   libeigen3-dev libtinyxml2-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev
   libsundials-dev libhdf5-dev libcairo2-dev pkg-config"
+packages="$packages $*"
 # For the page of reports and articula view. A Node.js from elsewhere, with its own npm, will do.
-packages="$packages libcpp-httplib-dev $*"
 if ! command -v node > /dev/null || ! command -v npm > /dev/null; then packages="$packages nodejs npm ca-certificates"; fi
 missing=""
 for p in $packages; do

@@ -168,18 +168,18 @@ TriangleMesh parse_mesh(std::string_view bytes, const std::string& name) {
   return mesh;
 }
 
-TriangleMesh read_mesh(const std::string& path) {
+TriangleMesh read_mesh(const std::string& path, const std::string& name) {
   std::error_code error;
   const auto status = fs::status(path, error);
   if (!fs::is_regular_file(status))
-    refuse(path, fs::exists(status) ? "is not a file" : "there is no such file");
+    refuse(name, fs::exists(status) ? "is not a file" : "there is no such file");
   const std::uintmax_t size = fs::file_size(path, error);
   if (error || size > largest_file)
-    refuse(path, fmt::format("is larger than {} MiB; reduce the mesh", largest_file >> 20));
+    refuse(name, fmt::format("is larger than {} MiB; reduce the mesh", largest_file >> 20));
   std::string bytes(size, '\0');
   std::ifstream file(path, std::ios::binary);
-  if (!file.read(bytes.data(), static_cast<std::streamsize>(size))) refuse(path, "cannot be read");
-  return parse_mesh(bytes, path);
+  if (!file.read(bytes.data(), static_cast<std::streamsize>(size))) refuse(name, "cannot be read");
+  return parse_mesh(bytes, name);
 }
 
 }  // namespace articula

@@ -110,9 +110,9 @@ TEST(Mesh, RandomBytesNeverCrash) {
 }
 
 TEST(Mesh, WhatIsNoFileIsRefused) {
-  EXPECT_THROW(read_mesh("no/such/file.stl"), ModelError);
-  EXPECT_THROW(read_mesh("/dev/zero"), ModelError);
-  EXPECT_THROW(read_mesh(std::filesystem::temp_directory_path().string()), ModelError);
+  EXPECT_THROW(read_mesh("no/such/file.stl", "file.stl"), ModelError);
+  EXPECT_THROW(read_mesh("/dev/zero", "zero"), ModelError);
+  EXPECT_THROW(read_mesh(std::filesystem::temp_directory_path().string(), "folder"), ModelError);
 }
 
 }  // namespace

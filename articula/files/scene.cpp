@@ -9,6 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "articula/files/json_input.hpp"
 #include "articula/files/urdf.hpp"
 
 namespace articula {
@@ -302,12 +303,7 @@ bool looks_like_scene(std::string_view text) {
 
 SceneSpec parse_scene(std::string_view text, const std::string& name, const std::string& folder,
                       const SceneModelReader& models) {
-  Json json;
-  try {
-    json = Json::parse(text);
-  } catch (const Json::exception& error) {  // syntax; a number beyond all bounds
-    throw ModelError(fmt::format("{}: not JSON: {}", name, error.what()));
-  }
+  const Json json = parse_json(text, name, "expected {\"arms\": [..], \"object\": {..}, \"grasps\": [..]}");
   const At at{name, json, ""};
   at.only({"gravity", "arms", "object", "objects", "grasps", "loops", "name"});
   SceneSpec scene;

@@ -550,7 +550,7 @@ TEST(UrdfFiles, SharedRobotsHaveNoErrorsAndRoundTrip) {
   }
 }
 
-/// A short run of what tests/fuzz_urdf_main.cpp does at length; aborts where a promise is broken.
+/// A short run of what tests/mutated_urdf_main.cpp does at length; aborts where a promise is broken.
 TEST(UrdfFuzz, MutatedSeeds) {
   const auto seeds = testing::urdf_seeds();
   for (const auto& seed : seeds) EXPECT_EQ(testing::exercise_urdf(seed), testing::Outcome::sound) << seed;

@@ -46,26 +46,63 @@ std::optional<double> number_of(const char* text) {
   return one ? std::optional((*one)[0]) : std::nullopt;
 }
 
-/// Where a mesh's file may be: its name as it stands, or for package://NAME/REST every NAME/REST and REST
-/// from the model's folder up to the root.
-std::vector<fs::path> candidates(std::string_view name, const fs::path& folder) {
+/// A file, and the folder that it must be below: a model from elsewhere does not get to look around.
+struct Place {
+  fs::path file, root;
+};
+
+bool is_package(const fs::path& folder) {
+  std::error_code ignored;
+  return fs::exists(folder / "package.xml", ignored) || fs::exists(folder / "model.config", ignored);
+}
+
+/// The folder that a model's files are below: its own, or the package that this is in; failing that the first
+/// of two above it that holds a folder of meshes.
+fs::path root_of(const fs::path& folder) {
+  for (fs::path at = folder; at.has_relative_path(); at = at.parent_path())
+    if (is_package(at)) return at;
+  std::error_code ignored;
+  fs::path at = folder;
+  for (int up = 0; up < 3 && at.has_relative_path(); ++up, at = at.parent_path())
+    if (fs::is_directory(at / "meshes", ignored)) return at;
+  return folder;
+}
+
+/// Where a mesh's file may be: its name as it stands; for package://NAME/REST both NAME/REST and REST in the
+/// model's root, and REST in a package NAME that is in a folder above the model's.
+void append_places(std::string_view name, const fs::path& folder, std::vector<Place>& out) {
   constexpr std::string_view package = "package://", model = "model://", file = "file://";
-  if (name.starts_with(file)) return {fs::path(name.substr(file.size()))};
-  const bool packaged = name.starts_with(package) || name.starts_with(model);
-  if (!packaged) return {folder / fs::path(name)};
-  const std::string_view rest = name.substr(name.find("://") + 3);
-  const std::size_t slash = rest.find('/');
-  std::vector<fs::path> out;
-  for (fs::path at = folder;; at = at.parent_path()) {
-    out.push_back(at / fs::path(rest));
-    if (slash != rest.npos) out.push_back(at / fs::path(rest.substr(slash + 1)));
-    if (!at.has_relative_path()) return out;
+  const fs::path root = root_of(folder);
+  if (!name.starts_with(package) && !name.starts_with(model)) {
+    if (name.starts_with(file)) name.remove_prefix(file.size());
+    return out.push_back({folder / fs::path(name), root});
   }
+  const std::string_view both = name.substr(name.find("://") + 3);
+  const std::size_t slash = std::min(both.find('/'), both.size());
+  const fs::path named = both.substr(0, slash), rest = both.substr(std::min(slash + 1, both.size()));
+  for (const fs::path& at : {folder, root}) {
+    out.push_back({at / named / rest, root});
+    out.push_back({at / rest, root});
+  }
+  for (fs::path at = folder; at.has_relative_path(); at = at.parent_path())
+    if (!named.empty() && is_package(at / named)) out.push_back({at / named / rest, at / named});
+}
+
+/// The file itself, with links followed, if it is one and below its root.
+std::optional<fs::path> found_at(const Place& place) {
+  std::error_code error;
+  const fs::path file = fs::canonical(place.file, error);
+  if (error || !fs::is_regular_file(file, error)) return {};
+  const fs::path root = fs::canonical(place.root, error);
+  if (error || std::mismatch(root.begin(), root.end(), file.begin(), file.end()).first != root.end())
+    return {};
+  return file;
 }
 
 class Reader {
  public:
-  Reader(const std::string& name, fs::path folder) : name_(name), folder_(std::move(folder)) {}
+  Reader(const std::string& name, std::vector<fs::path> folders)
+      : name_(name), folders_(std::move(folders)) {}
 
   UrdfVisuals read(std::string_view text) {
     tinyxml2::XMLDocument document;
@@ -182,16 +219,16 @@ class Reader {
     const auto known = meshes_.find(file);
     if (known != meshes_.end()) return known->second;
     std::shared_ptr<const TriangleMesh> mesh;
-    std::error_code ignored;
-    const auto paths = candidates(file, folder_);
-    const auto found = std::find_if(paths.begin(), paths.end(),
-                                    [&](const fs::path& path) { return fs::is_regular_file(path, ignored); });
-    if (found == paths.end()) {
+    std::vector<Place> places;
+    for (const fs::path& folder : folders_) append_places(file, folder, places);
+    std::optional<fs::path> found;
+    for (std::size_t i = 0; i < places.size() && !found; ++i) found = found_at(places[i]);
+    if (!found) {
       if (missing_++ == 0) first_missing_ = {line, file};
     } else {
       try {
-        auto read = std::make_shared<TriangleMesh>(read_mesh(found->string()));
-        read->name = found->filename().string();  // a page is passed on: it need not tell of folders
+        // A page is passed on: it need not tell of folders.
+        auto read = std::make_shared<TriangleMesh>(read_mesh(found->string(), found->filename().string()));
         corners_ += read->corners.size();
         if (corners_ <= most_corners)
           mesh = std::move(read);
@@ -207,15 +244,16 @@ class Reader {
 
   void report_meshes() {
     if (missing_)
-      note(first_missing_.first,
-           fmt::format("{} mesh file{} not found, '{:.80}'{}: drawn from collision shapes or the links' own "
-                       "geometry",
-                       missing_, missing_ == 1 ? " was" : "s were", first_missing_.second,
-                       missing_ == 1 ? "" : " the first"));
+      note(
+          first_missing_.first,
+          fmt::format("{} mesh file{} not found below the model's folder and its packages, '{:.80}'{}: drawn "
+                      "from collision shapes or the links' own geometry",
+                      missing_, missing_ == 1 ? " was" : "s were", first_missing_.second,
+                      missing_ == 1 ? "" : " the first"));
   }
 
   const std::string& name_;
-  fs::path folder_;
+  std::vector<fs::path> folders_;
   UrdfVisuals out_;
   std::map<std::string, Color> colors_;
   std::map<std::string, std::shared_ptr<const TriangleMesh>> meshes_;
@@ -224,20 +262,28 @@ class Reader {
   std::pair<int, std::string> first_missing_;
 };
 
+fs::path whole_path(const fs::path& folder) {
+  std::error_code ignored;
+  const fs::path from = fs::absolute(folder.empty() ? "." : folder, ignored).lexically_normal();
+  return from.has_filename() ? from : from.parent_path();
+}
+
 }  // namespace
 
 UrdfVisuals parse_urdf_visuals(std::string_view text, const std::string& name, const std::string& folder) {
-  std::error_code ignored;
-  fs::path from = fs::absolute(folder.empty() ? "." : folder, ignored).lexically_normal();
-  if (!from.has_filename()) from = from.parent_path();
-  return Reader(name, from).read(text);
+  return Reader(name, {whole_path(folder)}).read(text);
 }
 
 UrdfVisuals read_urdf_visuals(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw ModelError(fmt::format("{}: cannot be read", path));
   const std::string text{std::istreambuf_iterator<char>(file), {}};
-  return parse_urdf_visuals(text, path, fs::path(path).parent_path().string());
+  std::vector<fs::path> folders{whole_path(fs::path(path).parent_path())};
+  // Of files that are installed as links, meshes stand beside the one that the link leads to.
+  std::error_code error;
+  if (const fs::path real = fs::canonical(path, error).parent_path(); !error && real != folders[0])
+    folders.push_back(real);
+  return Reader(path, std::move(folders)).read(text);
 }
 
 }  // namespace articula

@@ -16,8 +16,11 @@ struct UrdfVisuals {
 };
 
 /// Shapes of every link. Meshes (STL, OBJ) are read where they are found: relative names beside the file,
-/// package://NAME/REST as NAME/REST or REST in the file's folder or one above it. A link whose visual meshes
-/// cannot be had is given the boxes, cylinders and spheres of its collision geometry, if there are any.
+/// package://NAME/REST as NAME/REST or REST in the model's root, or in a package NAME (a folder with a
+/// package.xml or model.config) that lies in a folder above. Nothing else is looked at, whatever names say:
+/// the root is the package that the model is in, or the folder of two above it that holds `meshes`, or the
+/// model's own. A link whose visual meshes cannot be had is given the boxes, cylinders and spheres of its
+/// collision geometry, if there are any.
 /// Throws ModelError if the file is not XML; a missing or damaged mesh, or a shape with impossible numbers,
 /// is a note.
 UrdfVisuals read_urdf_visuals(const std::string& path);

@@ -105,6 +105,48 @@ TEST_F(MeshFolder, CollisionSolidsStandInForMissingMeshes) {
   EXPECT_NE(seen.findings[1].message.find("2 mesh files"), std::string::npos) << seen.findings[1].message;
 }
 
+/// A model from elsewhere learns nothing of this machine, whatever its meshes are called.
+TEST_F(MeshFolder, NothingOutsideTheModelsFolderIsLookedAt) {
+  std::ofstream(root / "secret.obj") << "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+  fs::create_directories(root / "other");
+  std::ofstream(root / "other/a.obj") << "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n";
+  fs::create_symlink(root / "secret.obj", root / "arm_description/meshes/link.obj");
+  const std::string name = root.filename().string();
+  for (const std::string& mesh :
+       {"file://" + (root / "secret.obj").string(), (root / "secret.obj").string(),
+        std::string("../../secret.obj"), "package://" + name + "/secret.obj",
+        std::string("package://x/../../secret.obj"), std::string("package://arm_description/../secret.obj"),
+        std::string("package://other/a.obj"), std::string("model://x/../../../../../../etc/passwd"),
+        std::string("../meshes/link.obj"), std::string("file:///etc/passwd"), std::string("package://"),
+        "package://.." + std::string(5000, '/')}) {
+    const auto seen = read(link("a", mesh)), absent = read(link("a", "not_there.obj"));
+    EXPECT_TRUE(seen.links.empty()) << mesh;
+    ASSERT_EQ(seen.findings.size(), 1u) << mesh;
+    const std::string& said = seen.findings[0].message;
+    EXPECT_EQ(said.substr(0, said.find('\'')), absent.findings[0].message.substr(0, said.find('\'')))
+        << "what is there and what is not are told apart";
+    if (mesh.find(root.string()) == mesh.npos) EXPECT_EQ(said.find(root.string()), said.npos);
+  }
+  // A package of that name in a folder above is one that the model may name.
+  std::ofstream(root / "other/package.xml") << "<package/>";
+  EXPECT_EQ(read(link("a", "package://other/a.obj")).links.size(), 1u);
+  EXPECT_TRUE(read(link("a", "package://other/../secret.obj")).links.empty());
+}
+
+TEST_F(MeshFolder, DamagedMeshesAreNamedWithoutTheirFolder) {
+  const auto seen = read(link("a", "../meshes/bad.stl"));
+  ASSERT_EQ(seen.findings.size(), 1u);
+  EXPECT_EQ(seen.findings[0].message.find(root.string()), std::string::npos) << seen.findings[0].message;
+}
+
+TEST_F(MeshFolder, InstalledByLinks) {
+  read(link("a", "package://arm_description/meshes/a.obj"));
+  fs::create_directories(root / "share/arm_description/urdf");
+  const fs::path file = root / "share/arm_description/urdf/arm.urdf";
+  fs::create_symlink(root / "arm_description/urdf/arm.urdf", file);
+  EXPECT_EQ(read_urdf_visuals(file.string()).links.size(), 1u);
+}
+
 /// Robots; the mechanisms of scenes have none, and are drawn as capsules.
 TEST(UrdfVisuals, ShippedRobotsHaveAShapeForMostLinks) {
   int robots = 0;

@@ -1,4 +1,4 @@
-// Feeds the URDF reader with mutations of sound files: fuzz_urdf [inputs] [seed] [more.urdf ...]. The same
+// Feeds the URDF reader with mutations of sound files: mutated_urdf [inputs] [seed] [more.urdf ...]. The same
 // inputs for the same arguments, so that a failure can be repeated; needs no fuzzing library. Aborts at the
 // first contradiction (see exercise_urdf); build it with sanitizers to find the rest.
 #include <algorithm>
@@ -43,7 +43,7 @@ int main(int argc, char** argv) {
   for (int i = 3; i < argc; ++i) {
     std::ifstream file(argv[i], std::ios::binary);
     if (!file) {
-      std::fprintf(stderr, "fuzz_urdf: %s cannot be opened\n", argv[i]);
+      std::fprintf(stderr, "mutated_urdf: %s cannot be opened\n", argv[i]);
       return 2;
     }
     large.emplace_back(std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>());

@@ -1,0 +1,94 @@
+// Every call of the system that a command makes fails once (tests/faults/faults.cpp): the result is whole, or absent
+// with an error, and the next run makes it.
+#include <gtest/gtest.h>
+
+#if defined(ARTICULA_PROGRAM) && defined(ARTICULA_FAULTS)
+
+#include <map>
+#include <sstream>
+
+#include "tests/support/command_line.hpp"
+
+namespace articula::testing {
+namespace {
+
+class Faults : public CommandLine {
+ protected:
+  /// Runs a command in which the n-th call of a kind fails.
+  Ran with_fault(const std::string& command, const std::string& kind, long n) const {
+    return shell("LD_PRELOAD='" ARTICULA_FAULTS "' ARTICULA_FAULT=" + kind + ":" + std::to_string(n) +
+                 " '" ARTICULA_PROGRAM "' " + command);
+  }
+  /// How often a command makes each call.
+  std::map<std::string, long> calls_of(const std::string& command) const {
+    shell("LD_PRELOAD='" ARTICULA_FAULTS "' ARTICULA_FAULT_COUNTS=counts '" ARTICULA_PROGRAM "' " + command);
+    std::istringstream lines(content(path("counts")));
+    fs::remove(path("counts"));
+    std::map<std::string, long> counts;
+    std::string kind;
+    for (long n; lines >> kind >> n;) counts[kind] = n;
+    return counts;
+  }
+  std::vector<std::string> files() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::directory_iterator(folder_))
+      if (const std::string name = entry.path().filename(); name[0] != '.') names.push_back(name);
+    return names;
+  }
+
+  /// Walks through all calls of `command`, which makes `result`. `again` makes it after a failure.
+  int walk(const std::string& command, const std::string& again, const std::string& result) {
+    EXPECT_EQ(shell("'" ARTICULA_PROGRAM "' " + command).code, 0);
+    const std::string whole = content(path(result));
+    EXPECT_FALSE(whole.empty());
+    fs::remove(path(result));
+    const auto before = files();
+    int points = 0;
+    for (const auto& [kind, count] : calls_of(command)) {
+      fs::remove(path(result));
+      const long stride = std::max(1L, count / most_points);
+      for (long n = 1; n <= count; n += stride, ++points) {
+        SCOPED_TRACE(command + ": " + kind + " " + std::to_string(n) + " of " + std::to_string(count));
+        const Ran ran = with_fault(command, kind, n);
+        EXPECT_TRUE(ran.code == 0 || ran.code == 1 || ran.code == 2) << ran.code << ran.err;
+        if (ran.code != 0) {
+          EXPECT_FALSE(fs::exists(path(result)));
+          EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+          EXPECT_EQ(ran.err.rfind("articula: ", 0), 0u) << ran.err;
+          const Ran second =
+              shell("'" ARTICULA_PROGRAM "' " + (fs::exists(path(result + ".part")) ? again : command));
+          EXPECT_EQ(second.code, 0) << second.err;
+        }
+        EXPECT_EQ(content(path(result)), whole) << ran.err;
+        fs::remove(path(result));
+        EXPECT_EQ(files(), before) << "something is left behind";
+        for (const auto& name : files())
+          if (std::find(before.begin(), before.end(), name) == before.end()) fs::remove(path(name));
+      }
+    }
+    return points;
+  }
+  static constexpr long most_points = 60;  // of one kind
+};
+
+TEST_F(Faults, EvaluationsAreWholeOrAbsent) {
+  write("states.json", R"({"states": [{"q": [0.1, 0.2]}, {"q": [1, 2]}]})");
+  const std::string command = "eval double_pendulum mass_matrix --states states.json --out r.json";
+  EXPECT_GT(walk(command, command, "r.json"), 60);
+}
+
+TEST_F(Faults, SimulationsAreWholeOrGoOn) {
+  const std::string command = "simulate double_pendulum --duration 0.05 --step 0.01 --out ";
+  EXPECT_GT(walk(command + "r.csv", command + "r.csv --resume", "r.csv"), 60);
+  EXPECT_GT(walk(command + "r.npz", command + "r.npz --resume", "r.npz"), 60);
+}
+
+TEST_F(Faults, PagesAreWholeOrAbsent) {
+  const std::string command = "view planar_2r --out r.html";
+  EXPECT_GT(walk(command, command, "r.html"), 60);
+}
+
+}  // namespace
+}  // namespace articula::testing
+
+#endif
