@@ -21,7 +21,7 @@ struct TriangleMesh {
 
 /// Reads an STL (text or binary) or OBJ file, by its ending. Throws ModelError (file, what, expected) if it
 /// is something else, larger than 64 MiB, or damaged: points that are not finite, triangles without points.
-/// Reads a mesh; `name` stands for the file in messages.
+/// `name` stands for the file in messages.
 TriangleMesh read_mesh(const std::string& path, const std::string& name);
 /// Reads a mesh from memory; `name` stands for the file in messages and tells the format by its ending.
 TriangleMesh parse_mesh(std::string_view bytes, const std::string& name);

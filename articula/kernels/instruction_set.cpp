@@ -43,16 +43,6 @@ const KernelSet* named(std::string_view name) {
                                   known.empty() ? "none, this build is for newer machines" : known));
 }
 
-const KernelSet*& current() {
-  static const KernelSet* set = [] {
-    const char* asked = std::getenv("ARTICULA_ISA");
-    if (asked && *asked) return named(asked);
-    const auto sets = usable();
-    return sets.empty() ? named("v2") : sets.back();
-  }();
-  return set;
-}
-
 }  // namespace
 
 std::vector<std::string> instruction_sets() {
@@ -60,8 +50,16 @@ std::vector<std::string> instruction_sets() {
   for (const KernelSet* set : usable()) names.emplace_back(set->name);
   return names;
 }
-std::string instruction_set() { return current()->name; }
-void use_instruction_set(std::string_view name) { current() = named(name); }
-const KernelSet& kernel_set() { return *current(); }
+std::string instruction_set() { return kernel_set().name; }
+void use_instruction_set(std::string_view name) { kernel_set_in_use = named(name); }
+
+std::atomic<const KernelSet*> kernel_set_in_use = nullptr;
+const KernelSet& choose_kernel_set() {
+  const char* const asked = std::getenv("ARTICULA_ISA");
+  const auto sets = usable();
+  const KernelSet* const set = asked && *asked ? named(asked) : sets.empty() ? named("v2") : sets.back();
+  kernel_set_in_use = set;  // whoever else chooses now chooses the same
+  return *set;
+}
 
 }  // namespace articula

@@ -4,6 +4,7 @@
 // them.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -326,9 +327,15 @@ struct KernelSet {
   }
 };
 
+/// Null until it is first asked for.
+extern std::atomic<const KernelSet*> kernel_set_in_use;
+const KernelSet& choose_kernel_set();
 /// The set in use: the best of this machine, or what ARTICULA_ISA in the environment or use_instruction_set
 /// asks for.
-const KernelSet& kernel_set();
+inline const KernelSet& kernel_set() {
+  const KernelSet* const set = kernel_set_in_use.load(std::memory_order_acquire);
+  return set ? *set : choose_kernel_set();
+}
 
 template <class T>
 const KernelTable<T>& kernels() {

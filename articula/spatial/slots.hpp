@@ -12,9 +12,10 @@
 
 namespace articula {
 
-#if defined(__AVX512F__)
+// The width of a register. Only where kernels are compiled: a user's -march must not change what headers say.
+#if defined(ARTICULA_KERNELS) && defined(__AVX512F__)
 inline constexpr int native_bytes = 64;
-#elif defined(__AVX__)
+#elif defined(ARTICULA_KERNELS) && defined(__AVX__)
 inline constexpr int native_bytes = 32;
 #else
 inline constexpr int native_bytes = 16;
