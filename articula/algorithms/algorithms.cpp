@@ -1,6 +1,8 @@
 // The list itself. One entry per algorithm: `compute` is one text for OneState and Batch, which have the same calls.
 #include "articula/algorithms/algorithms.hpp"
 
+#include "articula/kernels/tables.hpp"
+
 namespace articula {
 
 namespace {
@@ -28,19 +30,16 @@ struct Entry {
 /// F is the type of a lambda that captures nothing: f(OneState or Batch, Call).
 template <class F, class... How>
 Algorithm entry(Entry e, F, How...) {
-  Algorithm algorithm{e.name,
-                      std::move(e.uses),
-                      e.frames,
-                      std::move(e.parts),
-                      e.meaning,
-                      e.external_forces,
-                      e.options_one_by_one,
-                      e.mimics,
-                      e.counted,
-                      nullptr,
-                      nullptr,
-                      nullptr,
-                      nullptr};
+  Algorithm algorithm;
+  algorithm.name = e.name;
+  algorithm.uses = std::move(e.uses);
+  algorithm.frames = e.frames;
+  algorithm.parts = std::move(e.parts);
+  algorithm.meaning = e.meaning;
+  algorithm.external_forces = e.external_forces;
+  algorithm.options_one_by_one = e.options_one_by_one;
+  algorithm.mimics = e.mimics;
+  algorithm.counted = e.counted;
   algorithm.one_in_double = [](OneState<double>& x, const Call<double>& c) { F{}(x, c); };
   algorithm.one_in_float = [](OneState<float>& x, const Call<float>& c) { F{}(x, c); };
   if constexpr (sizeof...(How) == 0) {
@@ -292,6 +291,25 @@ void add_task_space(std::vector<Algorithm>& all) {
 
 #undef ARTICULA_LINEARIZATION
 
+/// Those that are structs of articula/kernels.
+void add_listed(std::vector<Algorithm>& all) {
+  const auto listed = kernel_set().listed;
+  for (std::size_t i = 0; i < listed.size(); ++i) {
+    const ListedKernel& k = listed[i];
+    Algorithm algorithm =
+        entry({.name = k.name,
+               .uses = {k.uses.begin(), k.uses.end()},
+               .parts = {k.parts.begin(), k.parts.end()},
+               .meaning = k.meaning,
+               .frames = k.frames},
+              [](auto& x, const auto& c) {
+                x.listed(c.listed, c.in, c.frames.empty() ? -1 : c.frames[0], c.axes, c.out);
+              });
+    algorithm.listed = static_cast<int>(i);
+    all.push_back(std::move(algorithm));
+  }
+}
+
 }  // namespace
 
 std::span<const Algorithm> algorithms() {
@@ -301,6 +319,7 @@ std::span<const Algorithm> algorithms() {
     add_kinematics(list);
     add_linearizations(list);
     add_task_space(list);
+    add_listed(list);
     return list;
   }();
   return all;

@@ -13,28 +13,16 @@
 
 #include "articula/batch/batch.hpp"
 #include "articula/batch/one_state.hpp"
+#include "articula/kernels/description.hpp"
 
 namespace articula {
 
-/// The vectors of a state, by the names that they have everywhere.
-enum class Argument : unsigned char { q, v, a, tau, dq, dv, da, dtau, weights };
-inline constexpr int argument_count = 9;
 std::string_view name_of(Argument argument);
 /// nq for q, nv for all others.
 std::size_t size_of(const Model& model, Argument argument);
 
-/// How long a result is in one direction. task: six per frame.
-enum class Extent : unsigned char { one, three, six, nv, task };
-/// One array of a result: rows x columns, row by row; planes of them, one after the other.
-struct Part {
-  const char* key;  // its name where a result has several parts
-  Extent rows = Extent::one, columns = Extent::one, planes = Extent::one;
-  bool whole_number = false;
-};
 std::size_t length_of(const Model& model, Extent extent, std::size_t frames);
 std::size_t size_of(const Model& model, const Part& part, std::size_t frames);
-
-enum class FramesNeeded : unsigned char { none, one, several };
 
 /// What a computation is given beside the model.
 template <class S>
@@ -46,6 +34,7 @@ struct Call {
   Axes axes = Axes::world;
   Method method = Method::automatic;    // LinearizationOptions::method
   std::span<const std::span<S>> out{};  // one per part
+  int listed = -1;                      // Algorithm::listed; Evaluator fills it in
 
   std::span<const S> operator[](Argument argument) const { return in[static_cast<int>(argument)]; }
 };
@@ -60,11 +49,13 @@ struct Algorithm {
   bool options_one_by_one;  // external forces and Call::method: of many states only one after the other
   bool mimics;              // whether models with mimic joints have it
   const char* counted;      // names in operation_counts.hpp, joined by +; empty: not counted
+  int listed =
+      -1;  // its place among the listed kernels (articula/kernels/listed.hpp); -1: it has functions of its own
   /// What computes it: one state; many (null: one after the other).
-  void (*one_in_double)(OneState<double>&, const Call<double>&);
-  void (*one_in_float)(OneState<float>&, const Call<float>&);
-  void (*many_in_double)(Batch<double>&, const Call<double>&);
-  void (*many_in_float)(Batch<float>&, const Call<float>&);
+  void (*one_in_double)(OneState<double>&, const Call<double>&) = nullptr;
+  void (*one_in_float)(OneState<float>&, const Call<float>&) = nullptr;
+  void (*many_in_double)(Batch<double>&, const Call<double>&) = nullptr;
+  void (*many_in_float)(Batch<float>&, const Call<float>&) = nullptr;
 
   template <class S>
   auto one() const {

@@ -229,5 +229,41 @@ TEST(Algorithms, ExternalForcesOfManyStatesEqualThoseOfOne) {
   }
 }
 
+/// jacobian_dot is the rate of jacobian along v, in all axes, and its product with v is jacobian_dot_v.
+TEST(Algorithms, JacobianDotIsTheRateOfTheJacobian) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 8}) {
+    const Model model = model_of(seed, seed == 8 ? 0.4 : 0);
+    const std::size_t nv = model.nv();
+    const Arguments given(model, 1, seed);
+    const std::vector<double>&q = given.x[0], &v = given.x[1];
+    OneState<> one(model);
+    Evaluator<> evaluator(model);
+    for (int frame = 0; frame < static_cast<int>(model.frames().size()); ++frame)
+      for (const Axes axes : {Axes::world, Axes::local, Axes::spatial}) {
+        std::vector<double> rate(6 * nv), rate_v(6), plus(6 * nv), minus(6 * nv), step(nv), at(q);
+        std::vector<std::span<double>> out{rate};
+        Call<double> call;
+        for (int k = 0; k < argument_count; ++k) call.in[k] = given.x[k];
+        call.frames = std::span(&frame, 1);
+        call.axes = axes;
+        call.out = out;
+        evaluator.one(*find_algorithm("jacobian_dot"), call);
+        constexpr double h = 1e-5;
+        for (const double sign : {1.0, -1.0}) {
+          for (std::size_t i = 0; i < nv; ++i) step[i] = sign * h * v[i];
+          integrate(model, q, step, at);
+          one.jacobian(frame, at, sign > 0 ? plus : minus, axes);
+        }
+        for (std::size_t i = 0; i < 6 * nv; ++i) plus[i] = (plus[i] - minus[i]) / (2 * h);
+        EXPECT_LT(difference<double>(rate, plus), 1e-7) << seed << " frame " << frame;
+        one.jacobian_dot_v(frame, q, v, rate_v, axes);
+        std::vector<double> product(6);
+        for (std::size_t i = 0; i < 6; ++i)
+          for (std::size_t j = 0; j < nv; ++j) product[i] += rate[i * nv + j] * v[j];
+        EXPECT_LT(difference<double>(product, rate_v), 1e-12) << seed << " frame " << frame;
+      }
+  }
+}
+
 }  // namespace
 }  // namespace articula

@@ -63,6 +63,13 @@ void check(const Model& model, const Algorithm& algorithm, std::size_t count, co
     require(algorithm.parts[i].key, call.out[i].size(), count * size_of(model, algorithm.parts[i], frames));
 }
 
+template <class S>
+Call<S> of_algorithm(const Algorithm& algorithm, const Call<S>& call) {
+  Call<S> c = call;
+  c.listed = algorithm.listed;
+  return c;
+}
+
 }  // namespace
 
 template <class S>
@@ -82,7 +89,7 @@ struct Evaluator<S>::Work {
     while (workers.size() < n) workers.emplace_back(model);
     std::vector<std::size_t> failed(n, count);
     batch->for_each_state(count, [&](int worker, std::size_t state) {
-      Call<S> part = call;
+      Call<S> part = of_algorithm(algorithm, call);
       for (const Argument argument : algorithm.uses) {
         const std::size_t size = size_of(model, argument);
         part.in[static_cast<int>(argument)] = call[argument].subspan(state * size, size);
@@ -129,7 +136,7 @@ const std::string& Evaluator<S>::remark() const {
 template <class S>
 void Evaluator<S>::one(const Algorithm& algorithm, const Call<S>& call) {
   check(work_->model, algorithm, 1, call);
-  algorithm.one<S>()(work_->one, call);
+  algorithm.one<S>()(work_->one, of_algorithm(algorithm, call));
 }
 template <class S>
 void Evaluator<S>::many(const Algorithm& algorithm, std::size_t count, const Call<S>& call) {
@@ -144,7 +151,7 @@ void Evaluator<S>::many(const Algorithm& algorithm, std::size_t count, const Cal
   if (!algorithm.many<S>() || options || w.model.nq() == 0)
     w.one_by_one(algorithm, count, call);
   else
-    algorithm.many<S>()(*w.batch, call);
+    algorithm.many<S>()(*w.batch, of_algorithm(algorithm, call));
 }
 
 template class Evaluator<double>;

@@ -98,6 +98,10 @@ class Batch {
   void diagonalized(In<S> q, In<S> v, In<S> tau, Out<S> nu, Out<S> epsilon, Out<S> coriolis_nu, Out<S> xi,
                     Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches = {});
 
+  /// See OneState::listed.
+  void listed(int number, std::span<const std::span<const S>> in, int frame, Axes axes,
+              std::span<const std::span<S>> out);
+
   /// One step of h seconds; q_next and v_next may be q and v. tau: empty for none.
   void step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next,
             const StepOptions& options = {});

@@ -1,22 +1,10 @@
 // Kinematics, sums over bodies, and the Coriolis matrix of many states.
 #include "articula/batch/data.hpp"
 #include "articula/kernels/tables.hpp"
-#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
 using batching::numbers;
-
-namespace {
-template <class S>
-FrameOnBody<S> place_of(const Model& model, int frame) {
-  const FrameOnBody<double> f = frame_on_body(model, frame);
-  FrameOnBody<S> out{f.slot, {}, {}};
-  for (int i = 0; i < 9; ++i) numbers_of(out.R)[i] = static_cast<S>(numbers_of(f.R)[i]);
-  out.p = {static_cast<S>(f.p.x), static_cast<S>(f.p.y), static_cast<S>(f.p.z)};
-  return out;
-}
-}  // namespace
 
 template <class S>
 void Batch<S>::pose(std::span<const int> frames, In<S> q, Out<S> poses) {
@@ -30,7 +18,7 @@ void Batch<S>::pose(std::span<const int> frames, In<S> q, Out<S> poses) {
                                           out[0].subspan(12 * i + 9, 3));
                              });
   if (frames.size() == 1) {
-    const FrameOnBody<S> at = place_of<S>(d.model, frames[0]);
+    const FrameOnBody<S> at = frame_on_body<S>(d.model, frames[0]);
     return d.call("pose", {d.q(q)}, {d.other("poses", poses, 12)},
                   [&](auto& w, const S* const* in, S* const* out) {
                     d.set->motion->pose_at(d.base(), in[0], at, w.path, out[0]);
@@ -41,7 +29,7 @@ void Batch<S>::pose(std::span<const int> frames, In<S> q, Out<S> poses) {
            d.set->batch->kinematics(d.base(), in[0], nullptr, nullptr, w.m);
            S* to = out[0];
            for (const int frame : frames) {
-             d.set->motion->pose(w.m, place_of<S>(d.model, frame), to);
+             d.set->motion->pose(w.m, frame_on_body<S>(d.model, frame), to);
              to += 12 * d.table->lanes;
            }
          });
@@ -53,7 +41,7 @@ void Batch<S>::pose(int frame, In<S> q, Out<S> pose_of_frame) {
 template <class S>
 void Batch<S>::pose(int frame, In<S> q, Out<S> rotation, Out<S> position) {
   Data& d = *data_;
-  const FrameOnBody<S> at = place_of<S>(d.model, frame);
+  const FrameOnBody<S> at = frame_on_body<S>(d.model, frame);
   if (d.one_by_one(q))
     return d.call_one_by_one(
         "pose", {d.q(q)}, {d.other("rotation", rotation, 9), d.other("position", position, 3)},
@@ -69,7 +57,7 @@ void Batch<S>::pose(int frame, In<S> q, Out<S> rotation, Out<S> position) {
 template <class S>
 void Batch<S>::frame_velocity(int frame, In<S> q, In<S> v, Out<S> velocity, Axes axes) {
   Data& d = *data_;
-  const FrameOnBody<S> at = place_of<S>(d.model, frame);
+  const FrameOnBody<S> at = frame_on_body<S>(d.model, frame);
   if (d.one_by_one(q))
     return d.call_one_by_one("frame_velocity", {d.q(q), d.v("v", v)}, {d.other("velocity", velocity, 6)},
                              [&](OneState<S>& one, const auto* in, const auto* out) {
@@ -84,7 +72,7 @@ void Batch<S>::frame_velocity(int frame, In<S> q, In<S> v, Out<S> velocity, Axes
 template <class S>
 void Batch<S>::frame_acceleration(int frame, In<S> q, In<S> v, In<S> a, Out<S> acceleration, Axes axes) {
   Data& d = *data_;
-  const FrameOnBody<S> at = place_of<S>(d.model, frame);
+  const FrameOnBody<S> at = frame_on_body<S>(d.model, frame);
   if (d.one_by_one(q))
     return d.call_one_by_one("frame_acceleration", {d.q(q), d.v("v", v), d.v("a", a)},
                              {d.other("acceleration", acceleration, 6)},
@@ -100,7 +88,7 @@ void Batch<S>::frame_acceleration(int frame, In<S> q, In<S> v, In<S> a, Out<S> a
 template <class S>
 void Batch<S>::jacobian_dot_v(int frame, In<S> q, In<S> v, Out<S> acceleration, Axes axes) {
   Data& d = *data_;
-  const FrameOnBody<S> at = place_of<S>(d.model, frame);
+  const FrameOnBody<S> at = frame_on_body<S>(d.model, frame);
   if (d.one_by_one(q))
     return d.call_one_by_one("jacobian_dot_v", {d.q(q), d.v("v", v)},
                              {d.other("acceleration", acceleration, 6)},
@@ -116,7 +104,7 @@ void Batch<S>::jacobian_dot_v(int frame, In<S> q, In<S> v, Out<S> acceleration, 
 template <class S>
 void Batch<S>::jacobian(int frame, In<S> q, Out<S> matrix, Axes axes) {
   Data& d = *data_;
-  const FrameOnBody<S> at = place_of<S>(d.model, frame);
+  const FrameOnBody<S> at = frame_on_body<S>(d.model, frame);
   if (d.one_by_one(q))
     return d.call_one_by_one(
         "jacobian", {d.q(q)}, {d.other("jacobian", matrix, 6 * static_cast<std::size_t>(d.model.nv()))},
@@ -236,6 +224,46 @@ void Batch<S>::mass_matrix_rate(In<S> q, In<S> v, Out<S> dM_dt) {
   coriolis("mass_matrix_rate", true, q, v, dM_dt);
 }
 
+template <class S>
+void Batch<S>::listed(int number, std::span<const std::span<const S>> in, int frame, Axes axes,
+                      std::span<const std::span<S>> out) {
+  Data& d = *data_;
+  const ListedKernel& kernel = kernel_set().listed[number];
+  KernelCall<S> call;
+  call.axes = axes;
+  if (kernel.frames != FramesNeeded::none) call.frame = frame_on_body<S>(d.model, frame);
+  std::vector<typename Data::Input> from{d.q(in[0])};
+  for (const Argument argument : kernel.uses)
+    if (argument != Argument::q) from.push_back(d.v("a vector", in[static_cast<int>(argument)]));
+  std::vector<typename Data::Output> to;
+  for (std::size_t i = 0; i < kernel.parts.size(); ++i) {
+    const std::size_t states = std::max<std::size_t>(1, in[0].size() / d.model.nq());
+    to.push_back(
+        {kernel.parts[i].key, out[i], batching::numbers_of_part(kernel.parts[i]), out[i].size() / states});
+  }
+  if (d.one_by_one(in[0])) {
+    // A state's vectors come in the order of `uses`; the call for one state has them by their names.
+    return d.call_one_by_one(kernel.name, from, to, [&](OneState<S>& one, const auto* x, const auto* y) {
+      std::array<std::span<const S>, argument_count> by_name{};
+      by_name[0] = x[0];
+      int next = 1;
+      for (const Argument argument : kernel.uses)
+        if (argument != Argument::q) by_name[static_cast<int>(argument)] = x[next++];
+      one.listed(number, by_name, frame, axes, std::span(y, kernel.parts.size()));
+    });
+  }
+  const auto run = d.set_of_kernels->listed[number].template many<S>();
+  d.call_with_model_inertias(kernel.name, from, to, [&](auto& w, const S* const* x, S* const* y) {
+    KernelCall<S> c = call;
+    c.in[0] = x[0];
+    int next = 1;
+    for (const Argument argument : kernel.uses)
+      if (argument != Argument::q) c.in[static_cast<int>(argument)] = x[next++];
+    std::copy_n(y, kernel.parts.size(), c.out);
+    run(d.base(), c, w.m);
+  });
+}
+
 #define ARTICULA_INSTANTIATE(S)                                                       \
   template void Batch<S>::pose(std::span<const int>, In<S>, Out<S>);                  \
   template void Batch<S>::pose(int, In<S>, Out<S>);                                   \
@@ -249,6 +277,8 @@ void Batch<S>::mass_matrix_rate(In<S> q, In<S> v, Out<S> dM_dt) {
   template void Batch<S>::potential_energy(In<S>, Out<S>);                            \
   template void Batch<S>::center_of_mass(In<S>, Out<S>);                              \
   template void Batch<S>::momentum(In<S>, In<S>, Out<S>);                             \
+  template void Batch<S>::listed(int, std::span<const std::span<const S>>, int, Axes, \
+                                 std::span<const std::span<S>>);                      \
   template void Batch<S>::centroidal_map(In<S>, Out<S>);                              \
   template void Batch<S>::coriolis(const char*, bool, In<S>, In<S>, Out<S>);          \
   template void Batch<S>::coriolis_matrix(In<S>, In<S>, Out<S>);                      \

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "articula/batch/batch.hpp"
+#include "articula/batch/mimics.hpp"
 #include "articula/batch/one_state.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
 #include "articula/kernels/tables.hpp"
@@ -22,9 +23,15 @@ namespace articula {
 
 namespace batching {
 
-/// What the numbers of an argument are: mimic joints have none of their own, and are filled in or added up.
-/// columns: six rows, as of a Jacobian.
-enum class Numbers { coordinates, velocities, forces, matrix, columns, other };
+/// Arguments or results of a call.
+template <class T>
+struct ListOf {
+  const T *first, *last;
+  ListOf(std::initializer_list<T> list) : first(list.begin()), last(list.end()) {}
+  ListOf(const std::vector<T>& list) : first(list.data()), last(list.data() + list.size()) {}
+  const T* begin() const { return first; }
+  const T* end() const { return last; }
+};
 
 template <class S>
 struct Input {
@@ -138,6 +145,7 @@ struct Batch<S>::Data {
 
   Model model;
   BatchOptions options;
+  const KernelSet* set_of_kernels;
   const KernelsIn<S>* set;     // of the instruction set in use when the batch was made
   const BatchTable<S>* table;  // for the model's constants, or for those of each state
   std::optional<batching::Varied<S>> varied;
@@ -153,7 +161,8 @@ struct Batch<S>::Data {
   Data(const Model& m, const BatchOptions& o)
       : model(m),
         options(o),
-        set(&kernel_set().in<S>()),
+        set_of_kernels(&kernel_set()),
+        set(&set_of_kernels->in<S>()),
         table(set->batch),
         workers(o.threads ? o.threads->count() : 1),
         shares(workers.size()) {
@@ -310,37 +319,15 @@ struct Batch<S>::Data {
       std::copy_n(lanes, n * table->lanes, output.x.data() + first * output.n);
   }
 
-  /// Mimic joints' own numbers, from those that they follow.
   void expand(Numbers kind, const S* own, S* full) const {
-    const auto map = kind == Numbers::coordinates ? model.full_coordinates() : model.full_velocities();
-    for (std::size_t i = 0; i < map.size(); ++i)
-      for (int s = 0; s < table->lanes; ++s)
-        full[i * table->lanes + s] =
-            static_cast<S>(map[i].multiplier) * own[map[i].source * table->lanes + s] +
-            (kind == Numbers::coordinates ? static_cast<S>(map[i].offset) : 0);
+    batching::expand(model, kind, table->lanes, own, full);
   }
   void reduce(Numbers kind, const S* full, S* own) const {
-    const auto map = model.full_velocities();
-    const std::size_t n = map.size(), nv = model.nv(), lanes = table->lanes;
-    const std::size_t rows = kind == Numbers::matrix ? nv : kind == Numbers::columns ? 6 : 1;
-    std::fill_n(own, rows * nv * lanes, S(0));
-    for (std::size_t i = 0; i < n; ++i) {
-      if (kind != Numbers::matrix) {
-        for (std::size_t r = 0; r < rows; ++r)
-          for (std::size_t s = 0; s < lanes; ++s)
-            own[(r * nv + map[i].source) * lanes + s] +=
-                static_cast<S>(map[i].multiplier) * full[(r * n + i) * lanes + s];
-        continue;
-      }
-      for (std::size_t j = 0; j < n; ++j)
-        for (std::size_t s = 0; s < lanes; ++s)
-          own[(map[i].source * nv + map[j].source) * lanes + s] +=
-              static_cast<S>(map[i].multiplier * map[j].multiplier) * full[(i * n + j) * lanes + s];
-    }
+    batching::reduce(model, kind, table->lanes, full, own);
   }
 
   /// A call with arguments larger than what the batch was made with makes room for them, once.
-  void make_room(std::initializer_list<Input> inputs, std::initializer_list<Output> outputs) {
+  void make_room(const batching::ListOf<Input>& inputs, const batching::ListOf<Output>& outputs) {
     const auto room = [](auto& array, std::size_t n) {
       if (array.size() < n) array = AlignedArray<Pack<S, most_lanes>>(n);
     };
@@ -352,14 +339,16 @@ struct Batch<S>::Data {
       for (const Output& output : outputs) {
         room(w.out[i], output.n);
         if (model.has_mimics() && output.kind != Numbers::other)
-          room(w.full_out[i], full * (output.kind == Numbers::matrix ? full : 6));
+          room(w.full_out[i], batching::full_size(output.kind, full));
         ++i;
       }
     }
   }
-  void make_room(std::initializer_list<Output> outputs) { make_room({}, outputs); }
+  void make_room(const batching::ListOf<Output>& outputs) {
+    make_room(std::initializer_list<Input>{}, outputs);
+  }
 
-  void make_room_for_one(std::initializer_list<Input> inputs, std::initializer_list<Output> outputs) {
+  void make_room_for_one(const batching::ListOf<Input>& inputs, const batching::ListOf<Output>& outputs) {
     const auto room = [](auto& array, std::size_t n) {
       if (array.size() * most_lanes < n) array = AlignedArray<Pack<S, most_lanes>>(n / most_lanes + 1);
     };
@@ -373,8 +362,8 @@ struct Batch<S>::Data {
 
   /// Checks sizes, then f(worker, in, out) on tiles of states; arrays are in lanes and full coordinates.
   template <class F>
-  void call(const char* function, std::initializer_list<Input> inputs, std::initializer_list<Output> outputs,
-            const F& f) {
+  void call(const char* function, const batching::ListOf<Input>& inputs,
+            const batching::ListOf<Output>& outputs, const F& f) {
     const std::size_t count = check(function, inputs, outputs);
     make_room(inputs, outputs);
     const bool mimics = model.has_mimics();
@@ -428,7 +417,7 @@ struct Batch<S>::Data {
 
   /// Where a tile has its three results, matrices: their lines are fetched while they are made. Where results
   /// go straight there, those of the next tile, and those of four rows on from cache to cache.
-  Ahead look_ahead(const Worker& w, std::initializer_list<Output> outputs, std::size_t count) const {
+  Ahead look_ahead(const Worker& w, const batching::ListOf<Output>& outputs, std::size_t count) const {
     const bool columns = options.layout == Layout::columns, tiles = options.layout == Layout::tiles;
     const std::size_t lanes = table->lanes;
     Ahead ahead;
@@ -491,8 +480,8 @@ struct Batch<S>::Data {
 
   /// call() for algorithms that are compiled for the model's own inertias alone.
   template <class F>
-  void call_with_model_inertias(const char* function, std::initializer_list<Input> inputs,
-                                std::initializer_list<Output> outputs, const F& f) {
+  void call_with_model_inertias(const char* function, const batching::ListOf<Input>& inputs,
+                                const batching::ListOf<Output>& outputs, const F& f) {
     refuse_varied(function);
     call(function, inputs, outputs, f);
   }
@@ -506,8 +495,8 @@ struct Batch<S>::Data {
   /// coordinates.
   /// `of_inertias`: whether results depend on them.
   template <class F>
-  void call_one_by_one(const char* function, std::initializer_list<Input> inputs,
-                       std::initializer_list<Output> outputs, const F& f, bool of_inertias = true) {
+  void call_one_by_one(const char* function, const batching::ListOf<Input>& inputs,
+                       const batching::ListOf<Output>& outputs, const F& f, bool of_inertias = true) {
     if (of_inertias) refuse_varied(function);
     const std::size_t count = check(function, inputs, outputs);
     if (options.layout != Layout::rows) make_room_for_one(inputs, outputs);
@@ -553,8 +542,8 @@ struct Batch<S>::Data {
       on_threads(count, one_state);
     report(function);
   }
-  std::size_t check(const char* function, std::initializer_list<Input> inputs,
-                    std::initializer_list<Output> outputs) const {
+  std::size_t check(const char* function, const batching::ListOf<Input>& inputs,
+                    const batching::ListOf<Output>& outputs) const {
     const std::size_t count = count_of(function, inputs.begin()->x);
     const auto require = [&](const char* name, std::size_t size, std::size_t n) {
       if (size != count * n)

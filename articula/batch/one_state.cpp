@@ -5,17 +5,67 @@
 #include <optional>
 #include <vector>
 
+#include "articula/batch/mimics.hpp"
 #include "articula/diagonal/diagonalized_dynamics.hpp"
 #include "articula/dynamics/coriolis.hpp"
 #include "articula/dynamics/fd1_to_fd4.hpp"
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/kernels/tables.hpp"
 #include "articula/linearization/linearized_forward.hpp"
 #include "articula/linearization/linearized_inverse.hpp"
 #include "articula/spatial/numbers.hpp"
 #include "articula/task_space/task_space.hpp"
 
 namespace articula {
+
+namespace {
+
+/// Memory of the listed kernels.
+template <class S>
+class ListedWork : public Workspace<S> {
+ public:
+  explicit ListedWork(const Model& model) : Workspace<S>(model, {.motion = true}) {}
+
+  void run(int number, std::span<const std::span<const S>> in, int frame, Axes axes,
+           std::span<const std::span<S>> out) {
+    const ListedKernel& kernel = kernel_set().listed[number];
+    const bool mimics = this->model_.has_mimics();
+    const std::size_t full = this->tree().nv;
+    KernelCall<S> c;
+    c.axes = axes;
+    if (kernel.frames != FramesNeeded::none) c.frame = frame_on_body<S>(this->model_, frame);
+    for (const Argument argument : kernel.uses) {
+      const int k = static_cast<int>(argument);
+      const bool q = argument == Argument::q;
+      this->check(kernel.name, q ? "q" : "a vector", in[k].size(), q ? this->model_.nq() : this->model_.nv());
+      c.in[k] = in[k].data();
+      if (!mimics) continue;
+      full_in_[k].resize(std::max<std::size_t>(this->tree().nq, full));
+      batching::expand(this->model_, q ? batching::Numbers::coordinates : batching::Numbers::velocities, 1,
+                       in[k].data(), full_in_[k].data());
+      c.in[k] = full_in_[k].data();
+    }
+    for (std::size_t i = 0; i < kernel.parts.size(); ++i) {
+      const auto kind = batching::numbers_of_part(kernel.parts[i]);
+      c.out[i] = out[i].data();
+      if (!mimics || kind == batching::Numbers::other) continue;
+      full_out_[i].resize(batching::full_size(kind, full));
+      c.out[i] = full_out_[i].data();
+    }
+    kernel.template one<S>()(this->tree(), c, this->m_);
+    for (std::size_t i = 0; i < kernel.parts.size(); ++i)
+      if (c.out[i] != out[i].data())
+        batching::reduce(this->model_, batching::numbers_of_part(kernel.parts[i]), 1, c.out[i],
+                         out[i].data());
+  }
+
+ private:
+  std::array<std::vector<S>, argument_count> full_in_;  // only with mimic joints
+  std::array<std::vector<S>, 8> full_out_;
+};
+
+}  // namespace
 
 template <class S>
 struct OneState<S>::Work {
@@ -28,6 +78,7 @@ struct OneState<S>::Work {
   std::optional<Kinematics<S>> kinematics;
   std::optional<LinearizedInverse<S>> linearized_inverse;
   std::optional<LinearizedForward<S>> linearized_forward;
+  std::optional<ListedWork<S>> listed;
   // double alone
   std::optional<NamedForwardDynamics> named;
   std::optional<Coriolis> coriolis;
@@ -307,6 +358,12 @@ void OneState<S>::diagonalized(In<S> q, In<S> v, In<S> tau, Out<S> nu, Out<S> ep
   d.D(w.room(6, D));
   int i = 0;
   for (const Out<S> x : {nu, epsilon, coriolis_nu, xi, kappa, coriolis_xi, D}) w.narrow(i++, x);
+}
+
+template <class S>
+void OneState<S>::listed(int number, std::span<const std::span<const S>> in, int frame, Axes axes,
+                         std::span<const std::span<S>> out) {
+  work_->made(work_->listed).run(number, in, frame, axes, out);
 }
 
 template class OneState<double>;

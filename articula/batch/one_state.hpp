@@ -73,6 +73,10 @@ class OneState {
   void diagonalized(In<S> q, In<S> v, In<S> tau, Out<S> nu, Out<S> epsilon, Out<S> coriolis_nu, Out<S> xi,
                     Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches = {});
 
+  /// The listed algorithm of that number (articula/kernels/listed.hpp): vectors by Argument, results by part.
+  void listed(int number, std::span<const std::span<const S>> in, int frame, Axes axes,
+              std::span<const std::span<S>> out);
+
   /// What the last call has to say beside its numbers: which directions are lost, say. Empty: nothing.
   const std::string& remark() const;
 

@@ -37,8 +37,7 @@ void NamedForwardDynamics::compute(Algorithm algorithm, In<double> q, In<double>
       mimics_.unit_force(row, unit_.data());
       kernels<double>().solve(t, m_, unit_.data(), mimics_.response(row));
     }
-    if (!mimics_.factor())
-      throw SingularError("forward dynamics: the mimic joints' own inertia is singular here");
+    mimics_.factor(name);
     std::copy_n(full, nv, unit_.data());
     mimics_.apply(full);
     mimics_.take_own(full, a);

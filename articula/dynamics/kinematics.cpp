@@ -8,16 +8,6 @@
 
 namespace articula {
 
-namespace {
-template <class S>
-FrameOnBody<S> cast(const FrameOnBody<double>& f) {
-  const Mat3<double>& m = f.R;
-  return {f.slot,
-          {S(m.xx), S(m.xy), S(m.xz), S(m.yx), S(m.yy), S(m.yz), S(m.zx), S(m.zy), S(m.zz)},
-          {S(f.p.x), S(f.p.y), S(f.p.z)}};
-}
-}  // namespace
-
 template <class S>
 Kinematics<S>::Kinematics(const Model& model)
     : Workspace<S>(model, {.motion = true}),
@@ -25,7 +15,7 @@ Kinematics<S>::Kinematics(const Model& model)
       full_J_(model.has_mimics() ? 6 * static_cast<std::size_t>(this->tree().nv) : 0) {
   frames_.reserve(model.frames().size());
   for (std::size_t i = 0; i < model.frames().size(); ++i)
-    frames_.push_back(cast<S>(frame_on_body(model, static_cast<int>(i))));
+    frames_.push_back(frame_on_body<S>(model, static_cast<int>(i)));
 }
 
 template <class S>
@@ -70,13 +60,19 @@ void check_frame(const Model& model, int frame, std::size_t count) {
 }
 }  // namespace
 
-FrameOnBody<double> frame_on_body(const Model& model, int frame) {
+template <class S>
+FrameOnBody<S> frame_on_body(const Model& model, int frame) {
   check_frame(model, frame, model.frames().size());
   const Frame& f = model.frames()[frame];
-  if (f.body < 0) return {0, f.placement.R, f.placement.p};
-  const Mat3<double>& link = model.bodies()[f.body].link_axes;
-  return {f.body + 1, link * f.placement.R, link * f.placement.p};
+  const Mat3<double> link = f.body < 0 ? Mat3<double>::identity() : model.bodies()[f.body].link_axes;
+  const Mat3<double> R = f.body < 0 ? f.placement.R : link * f.placement.R;
+  const Vec3<double> p = f.body < 0 ? f.placement.p : link * f.placement.p;
+  return {f.body < 0 ? 0 : f.body + 1,
+          {S(R.xx), S(R.xy), S(R.xz), S(R.yx), S(R.yy), S(R.yz), S(R.zx), S(R.zy), S(R.zz)},
+          {S(p.x), S(p.y), S(p.z)}};
 }
+template FrameOnBody<double> frame_on_body(const Model&, int);
+template FrameOnBody<float> frame_on_body(const Model&, int);
 
 template <class S>
 const FrameOnBody<S>& Kinematics<S>::on_body(int frame) const {

@@ -88,7 +88,8 @@ class Kinematics : public Workspace<S> {
 };
 
 /// A frame of the model as kernels take it. Throws ArgumentError if there is none of that number.
-FrameOnBody<double> frame_on_body(const Model& model, int frame);
+template <class S = double>
+FrameOnBody<S> frame_on_body(const Model& model, int frame);
 
 /// World pose of a frame; velocity of its origin; 6 x nv Jacobian: one call each, for use outside loops.
 FramePose<double> pose(const Model& model, In<double> q, std::string_view frame);

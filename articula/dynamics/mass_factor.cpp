@@ -106,7 +106,7 @@ void MassFactor<S>::factor_mimics() {
     mimics_.unit_force(row, scratch_.data());
     kernels<S>().solve(this->tree(), this->m_, scratch_.data(), mimics_.response(row));
   }
-  if (!mimics_.factor()) throw SingularError("mass factor: the mimic joints' own inertia is singular here");
+  mimics_.factor("mass factor");
 }
 template <class S>
 void MassFactor<S>::solve(In<S> tau, Out<S> x) {

@@ -110,18 +110,19 @@ void MimicCorrection<S>::unit_force(int row, S* full) const {
   full[pairs_[row].source] -= pairs_[row].multiplier;
 }
 template <class S>
-bool MimicCorrection<S>::factor() {
+void MimicCorrection<S>::factor(const char* function) {
   const int k = count();
   for (int i = 0; i < k; ++i) {
     for (int j = 0; j <= i; ++j) {
       const S* X = response(j);
       S sum = X[pairs_[i].mimic] - pairs_[i].multiplier * X[pairs_[i].source];
       for (int c = 0; c < j; ++c) sum -= L_[i * k + c] * L_[j * k + c];
-      if (i == j && !(sum > 0)) return false;
+      if (std::isnan(sum)) throw ArgumentError(fmt::format("{}: q has numbers that are not finite", function));
+      if (i == j && !(sum > 0))
+        throw SingularError(fmt::format("{}: the mimic joints' own inertia is singular here", function));
       L_[i * k + j] = i == j ? std::sqrt(sum) : sum / L_[j * k + j];
     }
   }
-  return true;
 }
 template <class S>
 void MimicCorrection<S>::apply(S* a) {

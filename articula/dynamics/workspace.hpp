@@ -64,8 +64,8 @@ class MimicCorrection {
   /// Row of C, as a full joint force: +1 on the mimic joint, -multiplier on its source.
   void unit_force(int row, S* full) const;
   S* response(int row) { return X_.data() + static_cast<std::size_t>(row) * full_nv_; }
-  /// Factors C X once all responses are there. False: singular.
-  bool factor();
+  /// Factors C X once all responses are there. Throws SingularError, or ArgumentError where they are not finite.
+  void factor(const char* function);
   void apply(S* full_a);
   /// log det (C X), after factor(). det(Gamma* M Gamma) = det(M) det(C X).
   S log_determinant() const;

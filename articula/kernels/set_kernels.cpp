@@ -31,6 +31,7 @@ const LoopKernels& loop_kernels();
 const LoopDerivatives& loop_derivatives();
 const TaskKernels& task_kernels();
 const DiagonalKernels& diagonal_kernels();
+std::span<const ListedKernel> listed_kernels();
 
 const KernelSet& kernel_set() {
   static const KernelSet set{
@@ -45,7 +46,8 @@ const KernelSet& kernel_set() {
       &loop_kernels(),
       &loop_derivatives(),
       &task_kernels(),
-      &diagonal_kernels()};
+      &diagonal_kernels(),
+      listed_kernels()};
   return set;
 }
 

@@ -11,6 +11,7 @@
 #include "articula/kernels/diagonal_memory.hpp"
 #include "articula/kernels/frame_motion.hpp"
 #include "articula/kernels/linearization_memory.hpp"
+#include "articula/kernels/listed.hpp"
 #include "articula/kernels/loop_memory.hpp"
 #include "articula/kernels/stepper.hpp"
 #include "articula/kernels/sweep.hpp"
@@ -317,6 +318,7 @@ struct KernelSet {
   const LoopDerivatives* loop_derivatives;
   const TaskKernels* tasks;
   const DiagonalKernels* diagonal;
+  std::span<const ListedKernel> listed;
 
   template <class T>
   const KernelsIn<T>& in() const {

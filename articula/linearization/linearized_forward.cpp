@@ -66,8 +66,7 @@ ExternalForces<S> LinearizedForward<S>::start(const char* function, In<S> q, In<
     mimics_.unit_force(row, right_.data());
     kernels<S>().solve(tree, this->m_, right_.data(), mimics_.response(row));
   }
-  if (!mimics_.factor())
-    throw SingularError(std::string(function) + ": the mimic joints' own inertia is singular here");
+  mimics_.factor(function);
   mimics_.apply(a_full_.data());
   return external;
 }

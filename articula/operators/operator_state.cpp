@@ -101,8 +101,7 @@ void OperatorState::factor_mimics(const KernelMemory<double>& m, MimicCorrection
     mimics.unit_force(row, scratch_.data());
     kernels<double>().solve(tree(), m, scratch_.data(), mimics.response(row));
   }
-  if (mimics.count() > 0 && !mimics.factor())
-    throw SingularError("operators: the mimic joints' own inertia is singular here");
+  mimics.factor("operators");
 }
 
 void OperatorState::solve_mass(bool bare, const double* x, double* out) {

@@ -1,0 +1,33 @@
+// Compiled once for each instruction set: the list of algorithms that are structs (listed.hpp). A new one is its text
+// and one name in `Listed`.
+#include "articula/kernels/jacobian_rate_text.hpp"
+#include "articula/kernels/lanes.hpp"
+
+namespace articula::ARTICULA_ISA {
+
+template <class... A>
+struct List {};
+using Listed = List<JacobianRate>;
+
+/// The same text with a state in each lane.
+template <class A, class T>
+void in_lanes(const Tree<T>& tree, const KernelCall<T>& call, const KernelMemory<T>& m) {
+  KernelCall<Lanes<T>> c;
+  for (int i = 0; i < argument_count; ++i) c.in[i] = packs(call.in[i]);
+  for (int i = 0; i < 8; ++i) c.out[i] = packs(call.out[i]);
+  c.frame = call.frame;
+  c.axes = call.axes;
+  A::template run<Lanes<T>>(tree, c, packs(m));
+}
+
+template <class... A>
+std::span<const ListedKernel> kernels_of(List<A...>) {
+  static constexpr ListedKernel all[] = {{A::name, A::meaning, A::uses, A::parts, A::frames,
+                                          A::template run<double>, A::template run<float>,
+                                          in_lanes<A, double>, in_lanes<A, float>}...};
+  return all;
+}
+
+std::span<const ListedKernel> listed_kernels() { return kernels_of(Listed{}); }
+
+}  // namespace articula::ARTICULA_ISA
