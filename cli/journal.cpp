@@ -7,10 +7,10 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
 
+#include "cli/stop.hpp"
 #include "cli/subcommand.hpp"
 
 namespace articula::cli {
@@ -19,77 +19,124 @@ namespace {
 
 namespace fs = std::filesystem;
 
-volatile std::sig_atomic_t stop_asked = 0;
-extern "C" void ask_to_stop(int) { stop_asked = 1; }
-
 constexpr std::size_t buffer_size = 1 << 16;
+
+/// Whether the file that is open is the one that the path names now.
+bool is_at(int fd, const std::string& path) {
+  struct stat open_one {
+  }, named{};
+  return fstat(fd, &open_one) == 0 && stat(path.c_str(), &named) == 0 && open_one.st_dev == named.st_dev &&
+         open_one.st_ino == named.st_ino;
+}
+
+/// Whether there is a whole line in it: without one a run was killed before it said anything.
+bool has_line(int fd) {
+  char chunk[4096];
+  off_t at = 0;
+  for (ssize_t n; (n = pread(fd, chunk, sizeof chunk, at)) > 0; at += n)
+    if (std::memchr(chunk, '\n', std::size_t(n))) return true;
+  return false;
+}
+
+bool lock(int fd, const std::string& path, const std::string& part) {
+  if (flock(fd, LOCK_EX | LOCK_NB) == 0) return is_at(fd, part);
+  const int why = errno;
+  close(fd);
+  if (why == EWOULDBLOCK)
+    throw InputError(fmt::format("--out {}: another run is writing it ({})", path, part));
+  throw InputError(fmt::format("--out {}: {} cannot be locked ({})", path, part, std::strerror(why)));
+}
 
 }  // namespace
 
-void watch_signals() {
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    if (std::signal(signal, ask_to_stop) == SIG_IGN) std::signal(signal, SIG_IGN);
+void Journal::refuse(const std::string& file) const {
+  throw InputError(fmt::format("--out {}: cannot be written ({})", file, std::strerror(errno)));
 }
-bool asked_to_stop() { return stop_asked != 0; }
 
-Journal::Journal(const std::string& path, const std::vector<Column>& columns, bool units,
-                 const Recording* earlier)
-    : path_(path), columns_(columns), flushed_(std::chrono::steady_clock::now()) {
+Journal::Journal(const std::string& path) : path_(path), flushed_(std::chrono::steady_clock::now()) {
+  if (path == "-") return;
   if (path.empty()) throw InputError("--out: the file name is empty; expected a file, or - for stdout");
-  const auto refuse = [&](const std::string& file) {
-    throw InputError(fmt::format("--out {}: cannot be written ({})", file, std::strerror(errno)));
-  };
   struct stat existing {};
-  const bool exists = path != "-" && stat(path.c_str(), &existing) == 0;
+  const bool exists = stat(path.c_str(), &existing) == 0;
   if (exists && S_ISDIR(existing.st_mode)) throw InputError(fmt::format("--out {}: is a directory", path));
   if (exists && !S_ISREG(existing.st_mode)) {
     fd_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (fd_ < 0) refuse(path);
-  } else if (path != "-") {
-    if (exists && access(path.c_str(), W_OK) != 0) refuse(path);
-    part_ = path + ".part";
-    // Earlier rows are written to a new file first: there is no moment at which they are nowhere.
-    const std::string first = earlier ? part_ + ".new" : part_;
-    const int old = open(part_.c_str(), O_RDWR | O_CLOEXEC);
-    if (old >= 0 && flock(old, LOCK_EX | LOCK_NB) != 0) {
-      close(old);
-      throw InputError(fmt::format("--out {}: another run is writing it ({})", path, part_));
-    }
-    fd_ = open(first.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-    if (fd_ >= 0 && old >= 0 && !earlier) {
-      close(fd_);
-      fd_ = old;  // it holds the lock
-    } else if (fd_ >= 0) {
-      flock(fd_, LOCK_EX | LOCK_NB);
-      if (old >= 0) close(old);
-    }
-    if (fd_ < 0) {
-      if (old >= 0) close(old);
-      refuse(first);
-    }
-    if (ftruncate(fd_, 0) != 0 || lseek(fd_, 0, SEEK_SET) != 0) refuse(first);
-    if (exists) (void)!fchmod(fd_, existing.st_mode & 07777);
+    return;
   }
-  buffer_ = csv_header(columns_, units);
-  if (earlier) {
-    for (std::size_t i = 0; i < earlier->size(); ++i) {
-      append_csv_row(earlier->row(i), buffer_);
-      if (buffer_.size() > buffer_size) flush();
-    }
-    flush();
-    if (is_file() && std::rename((part_ + ".new").c_str(), part_.c_str()) != 0) refuse(part_);
+  if (exists && access(path.c_str(), W_OK) != 0) refuse(path);
+  if (exists) mode_ = existing.st_mode & 07777;
+  std::error_code ignored;
+  if (fs::is_symlink(path_, ignored))
+    if (const auto target = fs::canonical(path_, ignored); !ignored) path_ = target.string();
+  part_ = path_ + ".part";
+  // The run that had it may end, and rename or remove it, between open and lock: then the lock is on something else.
+  for (bool mine = false; !mine;) {
+    fd_ = open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (fd_ < 0) refuse(part_);
+    mine = lock(fd_, path_, part_);
+    if (!mine) close(fd_);
   }
 }
 
 Journal::~Journal() {
+  struct stat now {};
+  // Taken, but nothing came of it: an error before the first row.
+  if (is_file() && !begun_ && fstat(fd_, &now) == 0 && now.st_size == 0) unlink(part_.c_str());
   if (fd_ > 1) close(fd_);
+  if (lock_ >= 0) close(lock_);
+}
+
+Recording Journal::earlier() const {
+  const bool has_file = is_file() && access(path_.c_str(), F_OK) == 0, has_part = is_file() && has_line(fd_);
+  if (!has_part && !has_file)
+    throw InputError(fmt::format("--resume: there is no {} and no {}.part to go on from", path_, path_));
+  Recording out;
+  try {
+    if (has_part) out = read_recording(part_, FileFormat::csv);
+    if (out.size() == 0 && has_file) out = read_recording(path_, format_of(path_));
+  } catch (const ArgumentError& error) {
+    throw InputError(fmt::format("--resume: {}", error.what()));
+  }
+  if (out.size() == 0) throw InputError(fmt::format("--resume: {} has no rows", has_file ? path_ : part_));
+  return out;
+}
+
+void Journal::begin(const Recording& header, bool comments, const Recording* earlier) {
+  header_.columns = header.columns, header_.about = header.about;
+  begun_ = true;
+  if (is_file()) {
+    // What a killed run may have left; nobody else is at them while the part is ours.
+    for (const char* ending : {".new", ".tmp"}) unlink((part_ + ending).c_str());
+    comments = comments || format_of(path_) != FileFormat::csv;
+    if (earlier) return replace_part(*earlier, comments);
+    if (ftruncate(fd_, 0) != 0 || lseek(fd_, 0, SEEK_SET) != 0) refuse(part_);
+    if (mode_) (void)!fchmod(fd_, mode_);
+  }
+  buffer_ = csv_header(header_, comments);
+}
+
+/// Earlier rows are written to a new file first: there is no moment at which they are nowhere. The old one stays
+/// locked, for a run that has just opened it.
+void Journal::replace_part(const Recording& earlier, bool comments) {
+  const std::string fresh = part_ + ".new";
+  lock_ = std::exchange(fd_, open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (fd_ < 0 || !lock(fd_, path_, fresh)) refuse(fresh);
+  if (mode_) (void)!fchmod(fd_, mode_);
+  buffer_ = csv_header(header_, comments);
+  for (std::size_t i = 0; i < earlier.size(); ++i) {
+    append_csv_row(earlier.row(i), buffer_);
+    if (buffer_.size() > buffer_size) flush();
+  }
+  flush();
+  if (std::rename(fresh.c_str(), part_.c_str()) != 0) refuse(part_);
 }
 
 void Journal::flush() {
   std::string_view text = buffer_;
   while (!text.empty()) {
     const ssize_t n = ::write(fd_, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && errno == EINTR && (is_file() || !asked_to_stop())) continue;
     if (n < 0) {
       const int why = errno;
       const std::size_t written = buffer_.size() - text.size();
@@ -117,63 +164,44 @@ void Journal::write(std::span<const double> row) {
   if (buffer_.size() > buffer_size || std::chrono::steady_clock::now() - flushed_ > 200ms) flush();
 }
 
-Recording Journal::recording(const std::vector<std::pair<std::string, std::string>>& about) {
+Recording Journal::recording() {
   flush();
   Recording out = read_recording(part_, FileFormat::csv);
-  out.columns = columns_;
-  out.about = about;
+  out.columns = header_.columns;
+  out.about = header_.about;
   return out;
 }
 
-void Journal::finish(const std::vector<std::pair<std::string, std::string>>& about) {
+void Journal::finish() {
   flush();
   if (!is_file()) return;
-  const auto refuse = [&] {
-    throw ComputationError(fmt::format("--out {} cannot be written ({}); the rows are in {}", path_,
-                                       std::strerror(errno), part_));
+  if (!is_at(fd_, part_))
+    throw ComputationError(
+        fmt::format("--out {} cannot be written: another program has moved {}", path_, part_));
+  const auto fail = [&](const std::string& why) {
+    throw ComputationError(fmt::format("{}; the rows are in {}", why, part_));
   };
-  std::error_code ignored;
-  if (const auto target = fs::canonical(path_, ignored); !ignored) path_ = target.string();  // behind a link
+  const auto put = [&](const std::string& from) {
+    if (std::rename(from.c_str(), path_.c_str()) != 0)
+      fail(fmt::format("--out {} cannot be written ({})", path_, std::strerror(errno)));
+  };
   const FileFormat format = format_of(path_);
-  if (format == FileFormat::csv) {
-    if (std::rename(part_.c_str(), path_.c_str()) != 0) refuse();
-    return;
-  }
-  const std::string temporary = fmt::format("{}.{}.tmp", path_, getpid());
+  if (format == FileFormat::csv) return put(part_);
+  const std::string temporary = part_ + ".tmp";
+  doom(temporary);
   try {
-    write_recording(temporary, format, recording(about));
+    write_recording(temporary, format, recording());
+    if (mode_) (void)!chmod(temporary.c_str(), mode_);
+    put(temporary);
   } catch (const Error& error) {
     unlink(temporary.c_str());
-    throw ComputationError(fmt::format("{}; the rows are in {}", error.what(), part_));
+    fail(error.what());
+  } catch (...) {
+    unlink(temporary.c_str());
+    throw;
   }
-  if (std::rename(temporary.c_str(), path_.c_str()) != 0) refuse();
+  doom("");
   unlink(part_.c_str());
-}
-
-Recording read_earlier(const std::string& path, const std::vector<Column>& columns) {
-  const std::string part = path + ".part";
-  std::error_code ignored;
-  const bool has_part = fs::exists(part, ignored), has_file = fs::is_regular_file(path, ignored);
-  if (path == "-" || (!has_part && !has_file))
-    throw InputError(fmt::format("--resume: there is no {} and no {} to go on from", path, part));
-  Recording out;
-  try {
-    out = has_part ? read_recording(part, FileFormat::csv) : read_recording(path, format_of(path));
-  } catch (const ArgumentError& error) {
-    throw InputError(fmt::format("--resume: {}", error.what()));
-  }
-  const std::string& name = has_part ? part : path;
-  for (std::size_t i = 0; i < std::max(columns.size(), out.columns.size()); ++i) {
-    const std::string mine = i < columns.size() ? columns[i].name : "nothing",
-                      theirs = i < out.columns.size() ? out.columns[i].name : "nothing";
-    if (mine != theirs)
-      throw InputError(
-          fmt::format("--resume: column {} of {} is '{}', this run has '{}'; resume with the model and "
-                      "options that it was made with",
-                      i + 1, name, theirs, mine));
-  }
-  if (out.size() == 0) throw InputError(fmt::format("--resume: {} has no rows", name));
-  return out;
 }
 
 }  // namespace articula::cli

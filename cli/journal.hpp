@@ -15,35 +15,39 @@ namespace articula::cli {
 
 class Journal {
  public:
-  /// `units`: a comment line with them, in CSV. `earlier`: rows that are there already (resumed). Throws
-  /// InputError if the file cannot be made, or another run is writing it.
-  Journal(const std::string& path, const std::vector<Column>& columns, bool units, const Recording* earlier);
+  /// Takes the file for this run: FILE.part is locked, and nothing in it changes before begin(). Throws InputError
+  /// if it cannot be made, or another run is writing it.
+  explicit Journal(const std::string& path);
   ~Journal();
   Journal(const Journal&) = delete;
 
+  bool is_file() const { return !part_.empty(); }
+  /// What an earlier run left: FILE.part if it has rows, else FILE. Throws InputError.
+  Recording earlier() const;
+
+  /// Columns, and what the recording is about; `earlier`: rows that are there already. `comments`: CSV begins with
+  /// comment lines that say units and what made it. Those of FILE.part do wherever FILE is not CSV itself.
+  void begin(const Recording& header, bool comments, const Recording* earlier);
   /// Throws ComputationError if it cannot be written; FILE.part then ends with the last whole row.
   void write(std::span<const double> row);
   void flush();
-  /// Makes FILE of it. `about` is kept where the format has room for it.
-  void finish(const std::vector<std::pair<std::string, std::string>>& about);
-  bool is_file() const { return !part_.empty(); }
   /// All rows so far, read back; only for files.
-  Recording recording(const std::vector<std::pair<std::string, std::string>>& about);
+  Recording recording();
+  /// Makes FILE of it.
+  void finish();
   const std::string& part() const { return part_; }
 
  private:
+  void replace_part(const Recording& earlier, bool comments);
+  [[noreturn]] void refuse(const std::string& file) const;
+
   std::string path_, part_, buffer_;
-  std::vector<Column> columns_;
-  int fd_ = 1;
+  Recording header_;
+  int fd_ = 1, lock_ = -1;  // lock_: of the FILE.part that was found, where it has been replaced
+  bool begun_ = false;
+  unsigned mode_ = 0;   // of an older FILE; 0: there is none
   long long good_ = 0;  // bytes of whole rows
   std::chrono::steady_clock::time_point flushed_;
 };
-
-/// What an earlier run left: FILE.part if it is there, else FILE. Throws InputError.
-Recording read_earlier(const std::string& path, const std::vector<Column>& columns);
-
-/// Ctrl-C, SIGTERM and SIGHUP ask a run to end; it finishes its file.
-void watch_signals();
-bool asked_to_stop();
 
 }  // namespace articula::cli

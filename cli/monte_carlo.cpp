@@ -14,9 +14,9 @@
 #include "articula/model/configuration.hpp"
 #include "articula/model/inertial_parameters.hpp"
 #include "cli/input.hpp"
-#include "cli/journal.hpp"
 #include "cli/progress.hpp"
 #include "cli/states.hpp"
+#include "cli/stop.hpp"
 
 namespace articula::cli {
 
@@ -191,7 +191,9 @@ std::optional<Stepper> stepper_of(const TreeSetup& setup) {
 /// Some runs together. Those that fail keep `done` false: they are for one at a time, which says why.
 void run_together(const Model& model, const std::vector<Run>& runs, const std::vector<Result*>& results,
                   bool other_masses, Stepper stepper, const Grid& grid) {
-  const std::size_t count = runs.size(), nq = model.nq(), nv = model.nv(), most = 32;
+  const std::size_t count = runs.size(), nq = model.nq(), nv = model.nv();
+  // Steps between looks at whether to stop: some ten milliseconds' worth.
+  const long most = std::clamp(3000L / long(nv), 1L, 32L);
   std::vector<double> q, v, tau, inertias, q_path, v_path;
   const auto add = [](std::vector<double>& to, const std::vector<double>& x) {
     to.insert(to.end(), x.begin(), x.end());
@@ -210,7 +212,7 @@ void run_together(const Model& model, const std::vector<Run>& runs, const std::v
     RolloutOptions options;
     options.stepper = stepper;
     options.damping = runs[0].setup.model_damping;
-    options.steps = std::size_t(std::min(alike, long(most)));
+    options.steps = std::size_t(std::min(alike, most));
     options.step = grid.time(k + 1) - grid.time(k);
     q_path.resize(count * options.steps * nq), v_path.resize(count * options.steps * nv);
     try {
@@ -254,17 +256,17 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
     try {
       const Run own = draw_run(model, setup, drawn, options.seed, i, result);
       TreeMotion motion(own.model, own.setup);
+      motion.watch().stop = &stop_flag();
+      motion.watch().horizon = grid.duration;
       result.end.resize(columns.size());
       motion.row(result.end);
       for (long k = 1; k <= grid.steps(); ++k) {
-        if (asked_to_stop()) {
-          result.error = "stopped";
-          break;
-        }
         motion.advance(grid.time(k));
         for (const double v : motion.simulator().v) result.fastest = std::max(result.fastest, std::abs(v));
       }
       motion.row(result.end);
+    } catch (const std::bad_alloc&) {
+      throw;
     } catch (const std::exception& error) {
       result.error = error.what();
     }
@@ -289,6 +291,8 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
       }
       try {
         if (!runs.empty()) run_together(model, runs, of, other_masses, *stepper, grid);
+      } catch (const std::bad_alloc&) {
+        throw;
       } catch (const std::exception&) {  // said below
       }
     }
@@ -302,8 +306,14 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
   const int hardware = int(std::max(1u, std::thread::hardware_concurrency()));
   const int count = std::min(options.threads > 0 ? options.threads : hardware, std::max(1, groups));
   std::vector<std::thread> threads;
+  std::atomic<bool> out_of_memory{false};
   const auto work = [&] {
-    for (int i; !asked_to_stop() && (i = next++) < groups; ++finished) run_group(i);
+    try {
+      for (int i; !asked_to_stop() && (i = next++) < groups; ++finished) run_group(i);
+    } catch (const std::bad_alloc&) {
+      out_of_memory = true;
+      next = finished = groups;
+    }
   };
   for (int i = 0; i < count; ++i) threads.emplace_back(work);
   {
@@ -314,10 +324,11 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
     }
   }
   for (auto& thread : threads) thread.join();
+  if (out_of_memory) throw std::bad_alloc();
 
   std::string text = "run,failed";
-  for (const Drawn& d : drawn) text += ",draw:" + d.name;
-  for (const Column& c : columns) text += "," + c.name;
+  for (const Drawn& d : drawn) append_csv_word("draw:" + d.name, text += ',');
+  for (const Column& c : columns) append_csv_word(c.name, text += ',');
   text += ",largest_speed,error\n";
   failed = 0;
   for (int i = 0; i < options.runs; ++i) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "articula/simulation/recording.hpp"
+#include "articula/simulation/watch.hpp"
 
 namespace articula::cli {
 
@@ -20,6 +21,8 @@ class Motion {
   virtual void row(std::span<double> out) = 0;
   /// To the state that a row holds, so that going on gives the same bits.
   virtual void restore(std::span<const double> first, std::span<const double> row) = 0;
+  /// Looks on at every evaluation.
+  virtual Watch& watch() = 0;
   /// Kept with the recording: model, integrator, ..
   virtual std::vector<std::pair<std::string, std::string>> about() const = 0;
 };

@@ -7,31 +7,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <csignal>
 #include <cstring>
 #include <filesystem>
+
+#include "cli/stop.hpp"
 
 namespace articula::cli {
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// The file to remove if a signal ends the program; plain memory, for a handler may read nothing else.
-char doomed_file[4096];
-
-extern "C" void remove_and_end(int signal) {
-  if (doomed_file[0]) unlink(doomed_file);
-  std::signal(signal, SIG_DFL);
-  std::raise(signal);
-}
-
-void remove_on_signals(const std::string& path) {
-  if (path.size() >= sizeof doomed_file) return;
-  std::memcpy(doomed_file, path.c_str(), path.size() + 1);
-  for (const int signal : {SIGINT, SIGTERM, SIGHUP})
-    if (std::signal(signal, remove_and_end) == SIG_IGN) std::signal(signal, SIG_IGN);  // as nohup wants it
-}
 
 }  // namespace
 
@@ -79,7 +64,7 @@ void check_writable(const std::string& path, const std::string& option) {
 Output::~Output() {
   if (fd_ > 1) close(fd_);
   if (!temporary_.empty()) unlink(temporary_.c_str());
-  doomed_file[0] = 0;
+  doom("");
 }
 
 void Output::write(std::string_view text) {
@@ -106,7 +91,7 @@ void Output::finish() {
   require(close(std::exchange(fd_, -1)) == 0);
   if (!temporary_.empty()) require(std::rename(temporary_.c_str(), path_.c_str()) == 0);
   temporary_.clear();
-  doomed_file[0] = 0;
+  doom("");
 }
 
 void add_out_option(CLI::App& app, std::string& out) {

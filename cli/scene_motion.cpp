@@ -66,7 +66,10 @@ void SceneMotion::advance(double end) {
   const auto acceleration = [this](double t, In<double> q, In<double> v, Out<double> a) {
     forces_at(t);
     scene_.dynamics().acceleration(q, v, tau_, a);
+    if (watch_.look(t))
+      throw IntegrationError(fmt::format("{} makes no headway at t = {} s", name_of(integrator_), t));
   };
+  watch_.begin(time_, end, is_adaptive(integrator_));
   const auto project = [this](double, Out<double> q, Out<double> v) {
     const Projection p = scene_.dynamics().project(q, v);
     corrected_ = std::max(corrected_, p.before.position);

@@ -24,6 +24,7 @@ class SceneMotion : public Motion {
   void advance(double time) override;
   void row(std::span<double> out) override;
   void restore(std::span<const double> first, std::span<const double> row) override;
+  Watch& watch() override { return watch_; }
   std::vector<std::pair<std::string, std::string>> about() const override;
 
  private:
@@ -33,6 +34,7 @@ class SceneMotion : public Motion {
   Manifold manifold_;
   std::variant<ExplicitEuler<>, SymplecticEuler<>, RungeKutta4<>, DormandPrince> method_;
   std::optional<Table> torque_;
+  Watch watch_;
   Kinematics<> kinematics_;
   std::vector<Column> columns_;
   std::vector<double> tau_, a_;

@@ -1,5 +1,6 @@
 // articula simulate: motion over time.
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <cmath>
@@ -20,6 +21,7 @@
 #include "cli/scene_motion.hpp"
 #include "cli/scene_source.hpp"
 #include "cli/states.hpp"
+#include "cli/stop.hpp"
 #include "cli/tree_motion.hpp"
 
 namespace articula::cli {
@@ -29,7 +31,7 @@ namespace {
 struct SimulateOptions {
   ModelOptions model;
   double duration = 0, step = 1e-3;
-  std::optional<double> every;
+  std::optional<double> every, time_limit, memory_limit;
   std::string integrator = "rk4", initial, torque = "0", forces, controllers, limits = "check", out = "-",
               plot, report;
   std::vector<double> tolerance{1e-8};
@@ -82,78 +84,183 @@ Schedule schedule(const SimulateOptions& o, bool adaptive) {
 /// How a recording of what moves becomes a page.
 using MakeReport = std::function<Report(const Recording&)>;
 
+/// What made a recording, so that another run can tell whether it would have made the same.
+using About = std::vector<std::pair<std::string, std::string>>;
+About about_run(const Motion& motion, const SimulateOptions& o, const Schedule& when, bool adaptive) {
+  About out = motion.about();
+  const auto add = [&](const char* key, auto&& value) { out.emplace_back(key, fmt::format("{}", value)); };
+  add(adaptive ? "every" : "step", when.grid.step);
+  if (adaptive) add("tolerance", fmt::format("{} {}", o.tolerance[0], o.tolerance.back()));
+  add("limits", o.limits), add("damping", o.damping), add("friction", o.friction);
+  return out;
+}
+
+/// Rows that are there already must be those of this run: the same columns and settings, the same first row, and the
+/// last one must follow from the one before. The motion is then at the last row.
+class Resumed {
+ public:
+  Resumed(Motion& motion, const Recording& rows, const std::string& file, const Schedule& when)
+      : motion_(motion), rows_(rows), file_(file), when_(when), row_(rows.columns.size()) {}
+
+  void check(const About& about) {
+    for (std::size_t i = 0; i < std::max(motion_.columns().size(), rows_.columns.size()); ++i) {
+      const auto name = [i](const std::vector<Column>& c) { return i < c.size() ? c[i].name : "nothing"; };
+      if (const std::string mine = name(motion_.columns()), theirs = name(rows_.columns); mine != theirs)
+        refuse("column {} is '{}', this run has '{}': another model, integrator or controller", i + 1, theirs,
+               mine);
+    }
+    for (const auto& [key, value] : about)
+      for (const auto& [its_key, its_value] : rows_.about)
+        if (key == its_key && value != its_value) refuse("{} is {} there, {} here", key, its_value, value);
+    motion_.row(row_);
+    if (const int i = differs(0); i >= 0)
+      refuse("{} begins at {} there, at {} here: another {}", rows_.columns[i].name, rows_.row(0)[i], row_[i],
+             what_sets(rows_.columns[i].name));
+  }
+  /// Row `last` from the one before, in steps k.
+  void replay(std::size_t last, long k) {
+    if (last > 0) {
+      const long before = std::lround(rows_.row(last - 1)[0] / when_.grid.step);
+      if (k - before != when_.every)
+        refuse("its rows are {} s apart, this run's {} s: another --every or --step",
+               rows_.row(last)[0] - rows_.row(last - 1)[0], double(when_.every) * when_.grid.step);
+      motion_.restore(rows_.row(0), rows_.row(last - 1));
+      for (long i = before + 1; i <= k; ++i) motion_.advance(when_.grid.time(i));
+      motion_.row(row_);
+      if (const int i = differs(last); i >= 0)
+        refuse(
+            "{} is {} at t = {} s, these options lead to {}: another --integrator, --step, --tolerance, "
+            "torque, "
+            "force or controller, or another kind of processor",
+            rows_.columns[i].name, rows_.row(last)[i], row_[0], row_[i]);
+    }
+    motion_.restore(rows_.row(0), rows_.row(last));
+  }
+
+ private:
+  template <class... A>
+  [[noreturn]] void refuse(fmt::format_string<A...> text, A&&... a) const {
+    throw InputError(fmt::format("--resume: {}: {}; resume with the model and options that it was made with",
+                                 file_, fmt::format(text, std::forward<A>(a)...)));
+  }
+  int differs(std::size_t r) const {
+    for (std::size_t i = 0; i < row_.size(); ++i)
+      if (const double x = rows_.row(r)[i]; x != row_[i] && !(std::isnan(x) && std::isnan(row_[i])))
+        return int(i);
+    return -1;
+  }
+  static const char* what_sets(std::string_view column) {
+    return column.starts_with("q:") || column.starts_with("v:") ? "--initial or --base"
+           : column == "kinetic_energy"                         ? "mass"
+           : column.ends_with("_energy")                        ? "gravity or mass"
+           : column.starts_with("tau:") || column == "power"    ? "torque, force or controller"
+                                                                : "model";
+  }
+
+  Motion& motion_;
+  const Recording& rows_;
+  const std::string& file_;
+  const Schedule& when_;
+  std::vector<double> row_;
+};
+
+/// Puts the motion where an earlier run ended, and returns the step of the grid; what follows is cut off its rows.
+/// Nothing: all rows are there.
+std::optional<long> resume(Motion& motion, Recording& earlier, const About& about, const SimulateOptions& o,
+                           const Schedule& when) {
+  Resumed resumed(motion, earlier, o.out, when);
+  resumed.check(about);
+  // Go on from the last row that a run without a stop would have had too.
+  for (; earlier.size() > 0; earlier.numbers.resize(earlier.numbers.size() - earlier.columns.size())) {
+    const double t = earlier.row(earlier.size() - 1)[0];
+    const long k = std::lround(t / when.grid.step);
+    if (t > when.grid.duration * (1 + 1e-12))
+      throw InputError(fmt::format("--resume: {} goes to {} s already, beyond --duration {}", o.out, t,
+                                   when.grid.duration));
+    if (t == when.grid.duration) return std::nullopt;
+    if (double(k) * when.grid.step != t || k % when.every != 0) continue;
+    resumed.replay(earlier.size() - 1, k);
+    return k;
+  }
+  throw InputError(fmt::format("--resume: no row of {} is on a step of {} s", o.out, when.grid.step));
+}
+
+/// Says once why a run takes long.
+void tell_why_slow(Watch& watch, std::string_view integrator) {
+  watch.told = [integrator, said = false](double t, double evaluations, double more) mutable {
+    if (said || evaluations < 1e6 || more < 1e8) return;
+    said = true;
+    fmt::print(stderr, "articula: warning: {}: {:.0e} evaluations at t = {:.2g} s, {:.0e} to go{}\n",
+               integrator, evaluations, t, more, integrator == "rk45" ? ": stiff? try cvode" : "");
+  };
+}
+
+/// The pictures and pages that were asked for.
+void write_pages(const SimulateOptions& o, const Recording& recording, const MakeReport& make_report) {
+  const auto write = [](const std::string& path, const char* option, const std::string& text) {
+    Output file(path, option);
+    file.write(text);
+    file.finish();
+  };
+  if (!o.plot.empty()) write(o.plot, "--plot", picture(recording, picture_format(o.plot)));
+  if (!o.report.empty()) write(o.report, "--report", report_html(make_report(recording)));
+}
+
 /// Everything that moves goes through here: rows to the journal, progress, Ctrl-C, resuming.
-ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& when,
+ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& when, Integrator integrator,
                     const MakeReport& make_report) {
-  const auto& columns = motion.columns();
-  std::vector<double> row(columns.size());
+  Recording kept{motion.columns(), {}, about_run(motion, o, when, is_adaptive(integrator))};
+  std::vector<double> row(kept.columns.size());
+  Journal journal(o.out);
   std::optional<Recording> earlier;
   long k = 0;
   if (o.resume) {
-    earlier = read_earlier(o.out, columns);
-    // Go on from the last row that a run without a stop would have had too.
-    while (earlier->size() > 0) {
-      const double t = earlier->row(earlier->size() - 1)[0];
-      k = std::lround(t / when.grid.step);
-      if (double(k) * when.grid.step == t && k % when.every == 0 && t <= when.grid.duration) break;
-      if (t > when.grid.duration * (1 + 1e-12))
-        throw InputError(fmt::format("--resume: {} goes to {} s already, beyond --duration {}", o.out, t,
-                                     when.grid.duration));
-      if (t == when.grid.duration) return done;  // all there
-      earlier->numbers.resize(earlier->numbers.size() - columns.size());
-    }
-    if (earlier->size() == 0)
-      throw InputError(fmt::format("--resume: no row of {} is on a step of {} s", o.out, when.grid.step));
-    motion.restore(earlier->row(0), earlier->row(earlier->size() - 1));
+    earlier = journal.earlier();
+    const std::optional<long> at = resume(motion, *earlier, kept.about, o, when);
+    if (!at) return done;
+    k = *at;
   } else {
     motion.row(row);  // the first row: forces and energies exist at the start
   }
+  journal.begin(kept, o.units, earlier ? &*earlier : nullptr);
   const bool keep = !o.plot.empty() || !o.report.empty();
-  Journal journal(o.out, columns, o.units, earlier ? &*earlier : nullptr);
-  Recording kept;
-  kept.columns = columns;
   const auto put = [&] {
     journal.write(row);
     if (keep && !journal.is_file()) kept.numbers.insert(kept.numbers.end(), row.begin(), row.end());
   };
   if (!earlier) put();
-  watch_signals();
+  watch_signals(journal.is_file()
+                    ? fmt::format("articula: stopped within a step; {} holds the rows before, --resume "
+                                  "goes on from it\n",
+                                  journal.part())
+                    : "articula: stopped within a step\n");
+  motion.watch().stop = &stop_flag();
+  motion.watch().horizon = when.grid.duration;
+  tell_why_slow(motion.watch(), name_of(integrator));
   const long steps = when.grid.steps();
-  bool stopped = false;
   try {
     Progress progress("steps", std::size_t(steps));
-    bool written = true;
-    for (; k < steps && !stopped; ++k) {
+    for (; k < steps && !asked_to_stop(); ++k) {
       motion.advance(when.grid.time(k + 1));
-      written = (k + 1) % when.every == 0 || k + 1 == steps;
-      if (written) {
+      if ((k + 1) % when.every == 0 || k + 1 == steps) {
         motion.row(row);
         put();
       }
       progress.at(std::size_t(k));
-      stopped = asked_to_stop();
     }
+  } catch (const StoppedError&) {  // as asked; the rows are those before the step
   } catch (...) {
     journal.flush();  // what was reached stays, in FILE.part
     throw;
   }
-  const auto about = motion.about();
-  if (keep && journal.is_file()) kept = journal.recording(about);
-  kept.about = about;
-  journal.finish(about);  // before the pages: if one cannot be written, the rows are there
-  if (!o.plot.empty()) {
-    Output picture_file(o.plot, "--plot");
-    picture_file.write(picture(kept, picture_format(o.plot)));
-    picture_file.finish();
-  }
-  if (!o.report.empty()) {
-    Output page(o.report, "--report");
-    page.write(report_html(make_report(kept)));
-    page.finish();
-  }
+  const bool stopped = k < steps;
+  if (keep && journal.is_file()) kept = journal.recording();
+  journal.finish();  // before the pages: if one cannot be written, the rows are there
+  write_pages(o, kept, make_report);
   if (!stopped) return done;
-  say("stopped at t = {} s; {} is complete until then{}", row[0], o.out == "-" ? "the output" : o.out,
-      journal.is_file() ? ", --resume goes on" : "");
+  say("{} at t = {} s; {} is complete until then{}",
+      asked_by() == AskedBy::time_limit ? fmt::format("--time-limit {} s is over", *o.time_limit) : "stopped",
+      row[0], o.out == "-" ? "the output" : o.out, journal.is_file() ? ", --resume goes on" : "");
   return impossible;
 }
 
@@ -163,7 +270,7 @@ ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOpti
   if (o.out != "-" && format_of(o.out) != FileFormat::csv)
     throw InputError(fmt::format("--monte-carlo writes CSV; --out {} has another ending", o.out));
   Output out(o.out);
-  watch_signals();
+  watch_signals("articula: stopped; the runs before are not written\n");
   int failed = 0;
   out.write(monte_carlo(model, setup, grid, o.monte_carlo, failed));
   out.finish();
@@ -234,12 +341,26 @@ ExitCode run_scene(const SimulateOptions& o) {
   SceneMotion motion(scene, integrator,
                      {positive("--tolerance", o.tolerance[0]), positive("--tolerance", o.tolerance.back())},
                      std::move(torque));
-  return run_motion(motion, o, schedule(o, is_adaptive(integrator)), [&](const Recording& recording) {
-    Report report = report_of(recording, scene.model(), scene_shapes(o.model.source, scene.spec()));
-    report.title = std::filesystem::path(scene.spec().where).stem().string();
-    add_grasp_forces(report, recording, scene);
-    return report;
-  });
+  return run_motion(
+      motion, o, schedule(o, is_adaptive(integrator)), integrator, [&](const Recording& recording) {
+        Report report = report_of(recording, scene.model(), scene_shapes(o.model.source, scene.spec()));
+        report.title = std::filesystem::path(scene.spec().where).stem().string();
+        add_grasp_forces(report, recording, scene);
+        return report;
+      });
+}
+
+/// Bounds what the run may take. Memory that is refused is std::bad_alloc wherever it is asked for.
+void set_limits(const SimulateOptions& o) {
+  if (o.memory_limit) {
+    rlimit most{};
+    getrlimit(RLIMIT_DATA, &most);
+    most.rlim_cur = std::min(most.rlim_max, rlim_t(positive("--memory-limit", *o.memory_limit) * 1e6));
+    setrlimit(RLIMIT_DATA, &most);
+  }
+  if (o.time_limit)
+    limit_time(positive("--time-limit", *o.time_limit),
+               fmt::format("articula: --time-limit {} s is over before the run began\n", *o.time_limit));
 }
 
 ExitCode run(const SimulateOptions& o) {
@@ -252,7 +373,7 @@ ExitCode run(const SimulateOptions& o) {
   if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when.grid);
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
   TreeMotion motion(model, setup);
-  return run_motion(motion, o, when, [&](const Recording& recording) {
+  return run_motion(motion, o, when, setup.integrator, [&](const Recording& recording) {
     const UrdfVisuals visuals = load_visuals(o.model.source);
     Report report = report_of(recording, model, visuals.links);
     for (const auto& finding : visuals.findings) report.notes.push_back(finding.message);
@@ -309,6 +430,10 @@ Subcommand add_simulate(CLI::App& program) {
   app.add_option("--plot", o->plot, "Also draw joints and energy to this file")->type_name("FILE.svg|png");
   app.add_option("--report", o->report, "Also make a page for the browser: plots and the moving mechanism")
       ->type_name("FILE.html");
+  app.add_option("--time-limit", o->time_limit, "End after this long, as by Ctrl-C; --resume goes on")
+      ->type_name("SECONDS");
+  app.add_option("--memory-limit", o->memory_limit, "End when more memory is needed; --resume goes on")
+      ->type_name("MEGABYTES");
   app.add_option("--monte-carlo", o->monte_carlo.runs, "Make this many runs; one summary row each (CSV)")
       ->check(CLI::Range(1, 100'000'000))
       ->type_name("N");
@@ -335,7 +460,17 @@ Subcommand add_simulate(CLI::App& program) {
       "  articula simulate four_bar --duration 2 --every 0.1\n"
       "  articula simulate quadruped --base free --duration 1 --integrator variational --every 0.1\n"
       "  articula simulate puma560 --duration 5 --every 0.01 --out run.csv --report run.html\n");
-  return {&app, [o] { return run(*o); }};
+  return {&app, [o] {
+            try {
+              set_limits(*o);
+              return run(*o);
+            } catch (const std::bad_alloc&) {
+              if (!o->memory_limit) throw;
+              throw ComputationError(
+                  fmt::format("--memory-limit {} MB is not enough for this run{}", *o->memory_limit,
+                              o->out == "-" ? "" : "; rows before are in " + o->out + ".part"));
+            }
+          }};
 }
 
 }  // namespace articula::cli

@@ -41,6 +41,7 @@ class TreeMotion : public Motion {
   void restore(std::span<const double> first, std::span<const double> row) override {
     recorder_->restore(first, row);
   }
+  Watch& watch() override { return simulator_.watch; }
   std::vector<std::pair<std::string, std::string>> about() const override;
   Simulator& simulator() { return simulator_; }
 

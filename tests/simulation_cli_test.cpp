@@ -4,21 +4,17 @@
 #ifdef ARTICULA_PROGRAM
 
 #include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <chrono>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "articula/simulation/recording.hpp"
-#include "tests/support/command_line.hpp"
 #include "tests/support/motions.hpp"
+#include "tests/support/simulate_command.hpp"
 
 namespace articula {
 namespace {
@@ -27,58 +23,10 @@ namespace fs = testing::fs;
 using testing::Ran;
 using testing::Words;
 
-class SimulateCommand : public testing::CommandLine {
- protected:
-  std::string line(const Words& words) const {
-    std::string out = quoted(ARTICULA_PROGRAM) + " simulate";
-    for (const auto& word : words) out += " " + quoted(word);
-    return out;
-  }
-  Ran run(const Words& words) const { return shell(line(words)); }
-  Recording recording(const Words& words) const {
-    const Ran ran = run(words);
-    EXPECT_EQ(ran.code, 0) << ran.err;
-    return read_recording(write(".recording", ran.out), FileFormat::csv);
-  }
-  /// Fails with this exit code, and one line on stderr that has these words.
-  void refuses(const Words& words, const std::string& expected, int code = 2) const {
-    const Ran ran = run(words);
-    EXPECT_EQ(ran.code, code) << ran.err;
-    EXPECT_NE(ran.err.find(expected), std::string::npos) << "'" << ran.err << "' has no '" << expected << "'";
-    EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
-  }
-  /// Starts it and comes back when the file has some rows; the process goes on.
-  pid_t start(const Words& words, const std::string& watched) const {
-    const pid_t child = fork();
-    if (child == 0) {
-      std::vector<std::string> all{ARTICULA_PROGRAM, "simulate"};
-      all.insert(all.end(), words.begin(), words.end());
-      std::vector<char*> argv;
-      for (auto& word : all) argv.push_back(word.data());
-      argv.push_back(nullptr);
-      if (!freopen("/dev/null", "w", stderr)) _exit(126);
-      execv(ARTICULA_PROGRAM, argv.data());
-      _exit(127);
-    }
-    std::error_code ignored;
-    for (int i = 0; i < 2000; ++i) {
-      if (fs::exists(watched, ignored) && fs::file_size(watched, ignored) > 20000) break;
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
-    }
-    return child;
-  }
-  static int wait_for(pid_t child) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-  }
-};
-
-const Words pendulum{"double_pendulum", "--duration", "1", "--step", "0.01"};
-Words operator+(Words a, const Words& b) {
-  a.insert(a.end(), b.begin(), b.end());
-  return a;
-}
+using testing::endless;
+using testing::pendulum;
+using testing::SimulateCommand;
+using testing::operator+;
 
 TEST_F(SimulateCommand, WritesTheColumnsOfTheManual) {
   const std::string initial = write("i.json", R"({"q": [1.2, -0.7], "v": [0.3, 0.5]})");
@@ -337,8 +285,6 @@ TEST_F(SimulateCommand, PlotsAndBinaryFiles) {
   EXPECT_EQ(content(path("b.png")).substr(1, 3), "PNG");
   EXPECT_FALSE(fs::exists(path("a.npz.part")));
 }
-
-const Words endless{"arm7", "--duration", "100000", "--step", "0.001", "--every", "0.01"};
 
 TEST_F(SimulateCommand, CtrlCFinishesTheFile) {
   for (const char* ending : {"csv", "npz", "h5"}) {

@@ -27,21 +27,24 @@ struct Cvode::Solver {
     if (y.empty()) return;
     check(SUNContext_Create(nullptr, &context), "SUNContext_Create");
     vector = N_VMake_Serial(static_cast<sunindextype>(y.size()), y.data(), context);
-    matrix =
-        SUNDenseMatrix(static_cast<sunindextype>(y.size()), static_cast<sunindextype>(y.size()), context);
+    const auto n = static_cast<sunindextype>(y.size());
+    matrix = SUNDenseMatrix(n, n, context);
+    // CVODE copies it when it begins, and crashes where there is no memory for that: better to see it here.
+    const SUNMatrix copy = matrix ? SUNDenseMatrix(n, n, context) : nullptr;
     memory = CVodeCreate(CV_BDF, context);
-    if (vector) linear = SUNLinSol_Dense(vector, matrix, context);
+    if (vector && copy) linear = SUNLinSol_Dense(vector, matrix, context);
+    if (copy) SUNMatDestroy(copy);
     if (!vector || !matrix || !memory || !linear) {
       free();
       throw std::bad_alloc();
     }
     try {
+      check(CVodeSetErrHandlerFn(memory, keep_message, this), "CVodeSetErrHandlerFn");
       check(CVodeInit(memory, rate, 0, vector), "CVodeInit");
       check(CVodeSStolerances(memory, tolerances.relative, tolerances.absolute), "CVodeSStolerances");
       check(CVodeSetLinearSolver(memory, linear, matrix), "CVodeSetLinearSolver");
       check(CVodeSetUserData(memory, this), "CVodeSetUserData");
       check(CVodeSetMaxNumSteps(memory, 10'000'000), "CVodeSetMaxNumSteps");
-      check(CVodeSetErrHandlerFn(memory, keep_message, this), "CVodeSetErrHandlerFn");
     } catch (...) {
       free();
       throw;
@@ -60,6 +63,7 @@ struct Cvode::Solver {
   }
   void check(int flag, const char* function) const {
     if (flag >= 0) return;
+    if (message.find("memory request failed") != message.npos) throw std::bad_alloc();
     throw IntegrationError(
         fmt::format("{} failed ({}){}{}", function, flag, message.empty() ? "" : ": ", message));
   }
@@ -127,6 +131,7 @@ void Cvode::advance(const System<double>& system, double t, double end, Out<doub
   CVodeGetNumSteps(s.memory, &steps);
   s.steps += steps;
   if (s.thrown) std::rethrow_exception(std::exchange(s.thrown, nullptr));
+  if (flag == CV_LINIT_FAIL || flag == CV_MEM_FAIL) throw std::bad_alloc();
   if (flag < 0)
     throw IntegrationError(fmt::format("CVODE stopped at t = {} ({}){}{}", reached, flag,
                                        s.message.empty() ? "" : ": ", s.message));

@@ -21,7 +21,7 @@ struct Recording {
   std::vector<Column> columns;  // the first is "time"
   std::vector<double> numbers;  // row by row
   std::vector<std::pair<std::string, std::string>>
-      about;  // model, integrator, ..: kept in .npz and HDF5 files
+      about;  // model, integrator, ..: kept in .npz and HDF5 files, and in CSV's comments
 
   std::size_t size() const { return columns.empty() ? 0 : numbers.size() / columns.size(); }
   std::span<const double> row(std::size_t i) const {
@@ -62,8 +62,11 @@ enum class FileFormat { csv, npz, hdf5 };
 /// By the ending: .npz; .h5, .hdf5; anything else is CSV.
 FileFormat format_of(std::string_view path);
 
-/// Every number to the last bit, a line each: with the line's end. Units are a comment line before the names.
-std::string csv_header(const std::vector<Column>& columns, bool units = false);
+/// A line with its end. `comments`: before the names, lines with the units and with what the recording is about. Names
+/// with commas, quotes or line ends are quoted as RFC 4180 says.
+std::string csv_header(const Recording& header, bool comments = false);
+void append_csv_word(std::string_view word, std::string& text);
+/// Every number to the last bit.
 void append_csv_row(std::span<const double> row, std::string& text);
 
 /// Writes the whole file; throws Error if that fails (the disk is full, say), naming the file.

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <limits>
+#include <random>
 
 #include "tests/support/cases.hpp"
 #include "tests/support/motions.hpp"
@@ -62,7 +63,7 @@ TEST_F(Recordings, EveryFormatGivesBackTheSameBits) {
     ASSERT_EQ(again.numbers.size(), r.numbers.size());
     EXPECT_EQ(std::memcmp(again.numbers.data(), r.numbers.data(), r.numbers.size() * sizeof(double)), 0)
         << name;
-    if (format == FileFormat::npz) {
+    if (format != FileFormat::csv) {
       EXPECT_EQ(again.about, r.about);
     }
   }
@@ -116,6 +117,24 @@ TEST_F(Recordings, DamagedFilesAreReported) {
     f.put('\x55');
   }
   EXPECT_THROW(read_recording(path("c.npz"), FileFormat::npz), ArgumentError);
+  // Any bit of an HDF5 file, and any length.
+  write_recording(path("c.h5"), FileFormat::hdf5, r);
+  std::string whole;
+  {
+    std::ifstream in(path("c.h5"), std::ios::binary);
+    whole.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  std::mt19937 random(3);
+  for (int i = 0; i < 500; ++i) {
+    std::string damaged = whole;
+    const std::size_t at = i < 100 ? std::size_t(i) : random() % whole.size();
+    if (i % 3 == 0)
+      damaged.resize(at);
+    else
+      damaged[at] = char(damaged[at] ^ (1 << random() % 8));
+    std::ofstream(path("d.h5"), std::ios::binary) << damaged;
+    EXPECT_THROW(read_recording(path("d.h5"), FileFormat::hdf5), ArgumentError) << at;
+  }
   const auto csv = [&](const std::string& text) {
     std::ofstream(path("x.csv")) << text;
     return read_recording(path("x.csv"), FileFormat::csv);
@@ -128,7 +147,12 @@ TEST_F(Recordings, DamagedFilesAreReported) {
   EXPECT_THROW(csv("time,a\n0,1,2\n"), ArgumentError);
   EXPECT_THROW(csv("time,a\n0,one\n"), ArgumentError);
   EXPECT_EQ(csv("time,\"a,\"\"b\"\n0,1\n").columns[1].name, "a,\"b");
-  for (const FileFormat f : {FileFormat::csv, FileFormat::npz}) {
+  const Recording two = csv("# units: s,rad\ntime,\" a\nb\"\n0,1\n2,3\n");
+  EXPECT_EQ(two.columns[1].name, " a\nb");
+  EXPECT_EQ(two.columns[1].unit, "rad");
+  EXPECT_EQ(two.size(), 2u);
+  EXPECT_THROW(csv("time,\"a\n0,1\n"), ArgumentError);
+  for (const FileFormat f : {FileFormat::csv, FileFormat::npz, FileFormat::hdf5}) {
     if (fs::exists("/dev/full")) {
       EXPECT_THROW(write_recording("/dev/full", f, r), Error);
     }

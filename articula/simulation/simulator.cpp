@@ -290,6 +290,7 @@ void Simulator::advance(double end) {
   impacts_.clear();
   q_before_ = q, v_before_ = v;
   const double time_before = time;
+  watch.begin(time, end, is_adaptive(integrator_));
   try {
     while (time < end) {
       double next = end;
@@ -305,10 +306,29 @@ void Simulator::advance(double end) {
   }
 }
 
+/// After an evaluation: forces_ are those at t.
+void Simulator::look(double t, In<double> rate) {
+  if (!watch.look(t)) return;
+  const auto largest = [](In<double> x) {
+    return std::max_element(x.begin(), x.end(),
+                            [](double a, double b) { return std::abs(a) < std::abs(b); }) -
+           x.begin();
+  };
+  std::size_t i = std::size_t(largest(forces_));
+  if (forces_[i] == 0) i = std::size_t(largest(rate));
+  throw IntegrationError(
+      fmt::format("{} makes no headway at t = {} s: at this pace it needs {:.1e} more evaluations; the force "
+                  "at joint '{}' is {:.3g}, "
+                  "its velocity {:.3g} ({}gains, stiffness, damping or references may be too large)",
+                  name_of(integrator_), t, watch.more(), joint_of_velocity(model_, int(i)), forces_[i],
+                  rate[i], integrator_ == Integrator::cvode ? "" : "cvode is for stiff systems; "));
+}
+
 void Simulator::segment(double end) {
   const double h = end - time;
   auto motion = [this](double t, In<double> at, In<double> rate, Out<double> a) {
     acceleration_at(t, at, rate, a);
+    look(t, rate);
   };
   const System<double> system{manifold_, motion};
   if (auto* m = std::get_if<ExplicitEuler<>>(&method_)) m->step(system, time, h, q, v);
@@ -318,6 +338,7 @@ void Simulator::segment(double end) {
   if (auto* m = std::get_if<Variational>(&method_)) {
     auto forces = [this](double t, In<double> at, In<double> rate, Out<double> out) {
       generalized_forces_at(t, at, rate, out);
+      look(t, rate);
     };
     m->step(forces, time, h, q, v);
   }

@@ -22,6 +22,7 @@
 #include "articula/simulation/integrator.hpp"
 #include "articula/simulation/midpoint.hpp"
 #include "articula/simulation/variational.hpp"
+#include "articula/simulation/watch.hpp"
 
 namespace articula {
 
@@ -67,10 +68,14 @@ class Simulator {
   /// Of the last step. Room is made for a few; more may allocate.
   const std::vector<Impact>& impacts() const { return impacts_; }
 
+  /// Looks on at every evaluation: yours to set what it looks for.
+  Watch watch;
+
   // --- motion ----------------------------------------------------------------------------------------
   /// To time + h. Fixed-step integrators make one step of it (more where a sample lies between). If something
   /// throws, time, q and v are as before: ArgumentError for wrong sizes or forces that are not finite (naming
-  /// the joint), IntegrationError where no motion could be found, SingularError.
+  /// the joint), IntegrationError where no motion could be found, or rk45's and cvode's steps have shrunk so far
+  /// that there is no headway (naming time, joint and force), SingularError, StoppedError.
   void step(double h) { advance(time + h); }
   void advance(double end);
   /// rk45: the step that its error control would take next; with the state (and held samples) all that it
@@ -102,6 +107,7 @@ class Simulator {
   void adaptive_segment(DormandPrince& pair, const System<double>& system, double end);
   void sample(double end, double& next);
   void check_sizes() const;
+  void look(double t, In<double> rate);
 
   Model model_;
   Integrator integrator_;

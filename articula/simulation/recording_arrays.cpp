@@ -1,0 +1,140 @@
+#include "articula/simulation/recording_arrays.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <fstream>
+#include <set>
+
+namespace articula::recording_files {
+
+void unwritable(const std::string& path) {
+  throw Error(fmt::format("{} cannot be written ({})", path, std::strerror(errno ? errno : EIO)));
+}
+void unreadable(const std::string& path, const std::string& why) {
+  throw ArgumentError(fmt::format("{}: {}", path, why));
+}
+
+std::string read_bytes(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) unreadable(path, fmt::format("cannot be read ({})", std::strerror(errno)));
+  std::string out((std::istreambuf_iterator<char>(in)), {});
+  if (in.bad()) unreadable(path, "cannot be read");
+  return out;
+}
+void write_bytes(const std::string& path, std::string_view bytes) {
+  errno = 0;
+  std::ofstream out(path, std::ios::binary | std::ios::trunc);
+  out.write(bytes.data(), std::streamsize(bytes.size()));
+  out.close();
+  if (!out) unwritable(path);
+}
+
+std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
+  static constexpr std::array<std::uint32_t, 256> table = [] {
+    std::array<std::uint32_t, 256> out{};
+    for (std::uint32_t i = 0; i < 256; ++i) {
+      std::uint32_t c = i;
+      for (int k = 0; k < 8; ++k) c = c & 1 ? 0xedb88320u ^ (c >> 1) : c >> 1;
+      out[i] = c;
+    }
+    return out;
+  }();
+  std::uint32_t c = ~before;
+  for (const char b : bytes) c = table[(c ^ static_cast<unsigned char>(b)) & 0xff] ^ (c >> 8);
+  return ~c;
+}
+
+std::size_t Array::width() const {
+  std::size_t longest = 1;
+  for (const auto& word : words) longest = std::max(longest, word.size());
+  return longest;
+}
+
+namespace {
+
+/// Columns that one array holds.
+struct Group {
+  std::string name;
+  std::vector<std::size_t> columns;
+  bool list;
+};
+std::vector<Group> groups_of(const std::vector<Column>& columns) {
+  std::vector<Group> out;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const std::string& full = columns[i].name;
+    const auto colon = full.find(':');
+    const bool axis =
+        full.size() > 2 && full[full.size() - 2] == '.' && full.back() >= 'x' && full.back() <= 'z';
+    const std::string name = colon != full.npos ? full.substr(0, colon)
+                             : axis             ? full.substr(0, full.size() - 2)
+                                                : full;
+    const bool list = colon == full.npos && !axis;
+    if (!list && !out.empty() && out.back().name == name)
+      out.back().columns.push_back(i);
+    else
+      out.push_back({name, {i}, list});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::vector<std::string> array_names(const Recording& r) {
+  std::vector<std::string> out;
+  for (const Group& g : groups_of(r.columns)) out.push_back(g.name);
+  for (const char* name : {"columns", "units", "about_keys", "about_values"}) out.emplace_back(name);
+  return out;
+}
+
+void for_each_array(const Recording& r, const std::function<void(const Array&)>& use) {
+  for (const Group& g : groups_of(r.columns)) {
+    Array array{.name = g.name, .rows = r.size(), .columns = g.columns.size(), .list = g.list};
+    array.numbers.reserve(r.size() * g.columns.size());
+    for (std::size_t i = 0; i < r.size(); ++i)
+      for (const std::size_t c : g.columns) array.numbers.push_back(r.row(i)[c]);
+    use(array);
+  }
+  std::vector<std::string> names, units, keys, values;
+  for (const Column& c : r.columns) names.push_back(c.name), units.push_back(c.unit);
+  for (const auto& [key, value] : r.about) keys.push_back(key), values.push_back(value);
+  const auto words = [&](const char* name, const std::vector<std::string>& all) {
+    use({.name = name, .words = all, .rows = all.size(), .is_words = true});
+  };
+  words("columns", names), words("units", units), words("about_keys", keys), words("about_values", values);
+}
+
+Recording recording_of(const std::string& path,
+                       const std::function<std::vector<double>(const std::string& name)>& numbers,
+                       const std::function<std::vector<std::string>(const std::string& name)>& words) {
+  Recording r;
+  const auto names = words("columns"), units = words("units"), keys = words("about_keys"),
+             values = words("about_values");
+  if (names.empty() || names[0] != "time" || units.size() != names.size() || keys.size() != values.size())
+    unreadable(path, "its names and units do not fit");
+  for (std::size_t i = 0; i < names.size(); ++i) r.columns.push_back({names[i], units[i]});
+  for (std::size_t i = 0; i < keys.size(); ++i) r.about.emplace_back(keys[i], values[i]);
+  // All arrays before the room for all of them: what a file claims is bounded by what it has.
+  const auto groups = groups_of(r.columns);
+  std::vector<std::vector<double>> all;
+  std::set<std::string> seen;
+  for (const Group& g : groups) {
+    if (!seen.insert(g.name).second) unreadable(path, fmt::format("array '{}' is there twice", g.name));
+    all.push_back(numbers(g.name));
+  }
+  const std::size_t rows = all[0].size();
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    if (all[i].size() != rows * groups[i].columns.size())
+      unreadable(path, fmt::format("array '{}' has another length", groups[i].name));
+  r.numbers.resize(rows * names.size());
+  for (std::size_t i = 0; i < groups.size(); ++i)
+    for (std::size_t k = 0; k < all[i].size(); ++k)
+      r.numbers[k / groups[i].columns.size() * names.size() +
+                groups[i].columns[k % groups[i].columns.size()]] = all[i][k];
+  return r;
+}
+
+}  // namespace articula::recording_files
