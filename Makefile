@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test bench reference sanitize thread-sanitize fuzz check format clean
+.PHONY: all setup build demo test bench reference sanitize test-sets thread-sanitize fuzz check format clean
 all: build
 
 setup:
@@ -44,6 +44,18 @@ sanitize: setup
 	@cmake --build build-asan -j $(JOBS) --target articula_tests mutated_urdf articula_program
 	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -E 'example|installed_package|web'
 
+# The whole test program once for each instruction set that this machine has: v2, v3, and v4 where it is.
+test-sets: setup
+	@cmake --preset sets > /dev/null
+	@cmake --build build-sets -j $(JOBS) --target articula_tests
+	@for set in v2 v3 v4; do \
+	  if ! echo '{"q": [0, 0]}' | ARTICULA_ISA=$$set build-sets/articula eval double_pendulum mass_matrix > /dev/null 2>&1; then \
+	    echo "instruction set $$set: this machine does not have it"; continue; fi; \
+	  echo "instruction set $$set:"; \
+	  ARTICULA_ISA=$$set build-sets/articula_tests --gtest_brief=1 > build-sets/$$set.log 2>&1 || { cat build-sets/$$set.log; exit 1; }; \
+	  tail -n 3 build-sets/$$set.log; done
+	@python3 tools/check_layers.py build-sets
+
 thread-sanitize: setup
 	@cmake --preset tsan > /dev/null
 	@cmake --build build-tsan -j $(JOBS) --target articula_tests
@@ -63,4 +75,4 @@ format:
 	@git ls-files '*.hpp' '*.cpp' | xargs clang-format -i
 
 clean:
-	rm -rf build build-asan build-tsan build-debug build-fuzz demo
+	rm -rf build build-asan build-tsan build-debug build-fuzz build-sets demo

@@ -1,4 +1,4 @@
-// Algorithms that are described and computed by one struct each (NAME_text.hpp), and entered in one list
+// Algorithms that are described and computed by one struct each (jacobian_rate_text.hpp, say), and entered in one list
 // (listed_kernels.cpp): the call for one state, the batch, the command line and everything that goes over
 // articula/algorithms have them from there.
 #pragma once
