@@ -21,7 +21,7 @@ namespace fs = std::filesystem;
 char doomed_file[4096];
 
 extern "C" void remove_and_end(int signal) {
-  if (doomed_file[0]) unlink(doomed_file);
+  remove_unfinished();
   std::signal(signal, SIG_DFL);
   std::raise(signal);
 }
@@ -74,6 +74,10 @@ void check_writable(const std::string& path, const std::string& option) {
                       kind != fs::file_type::directory))
     return;  // opening a pipe or a device to see whether it can be done would be felt at its other end
   const Output probe(path, option);
+}
+
+void remove_unfinished() {
+  if (doomed_file[0]) unlink(doomed_file);
 }
 
 Output::~Output() {

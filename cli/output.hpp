@@ -34,6 +34,10 @@ class Output {
   int fd_ = 1;
 };
 
+/// Removes the temporary file of an Output that will not be finished. Allocates nothing: for the program's last
+/// moments.
+void remove_unfinished();
+
 /// Throws as Output would, and leaves nothing: for files that are written at the end of a long run.
 void check_writable(const std::string& path, const std::string& option);
 
