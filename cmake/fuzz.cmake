@@ -1,7 +1,8 @@
 # The libFuzzer targets of tests/fuzz, one a file: `cmake --preset fuzz`, `make fuzz`. What reads input is compiled once
 # more, with the sanitizers and coverage, and goes before the library's own; what computes is left as it is.
 set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
-set(instrumented -fsanitize=fuzzer-no-link ${sanitizers} -fno-omit-frame-pointer -g1 -O1 ${ARTICULA_WARNINGS})
+# -fPIC: as the precompiled headers are, which programs and libraries share here.
+set(instrumented -fsanitize=fuzzer-no-link ${sanitizers} -fno-omit-frame-pointer -g1 -O1 -fPIC ${ARTICULA_WARNINGS})
 set(libraries articula Eigen3::Eigen tinyxml2::tinyxml2 fmt::fmt nlohmann_json::nlohmann_json CLI11::CLI11 Threads::Threads)
 
 file(GLOB sources CONFIGURE_DEPENDS articula/files/*.cpp articula/operators/*.cpp articula/loops/scene.cpp

@@ -1,4 +1,5 @@
 // libFuzzer target for operator expressions: parsed, compiled and evaluated.
+#include "articula/model/configuration.hpp"
 #include "articula/operators/parse.hpp"
 #include "articula/operators/program.hpp"
 #include "tests/fuzz/fuzz.hpp"

@@ -33,8 +33,8 @@ class MemoryFile {
 
 /// Joints of several kinds, one of them with a quaternion.
 inline const Model& fuzz_model() {
-  static const Model model =
-      parse_urdf(R"(<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>
+  static const Model model(parse_urdf_spec(
+                               R"(<robot name="r"><link name="a"/><link name="b"><inertial><mass value="1"/>
     <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="c"><inertial>
     <mass value="2"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link><link name="d">
     <inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
@@ -43,7 +43,8 @@ inline const Model& fuzz_model() {
     <joint name="s" type="prismatic"><parent link="b"/><child link="c"/><axis xyz="1 0 0"/>
     <limit lower="-1" upper="1" effort="5" velocity="2"/></joint>
     <joint name="f" type="floating"><parent link="a"/><child link="d"/></joint></robot>)",
-                 "fuzz");
+                               "fuzz")
+                               .spec);
   return model;
 }
 

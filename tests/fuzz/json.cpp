@@ -1,5 +1,8 @@
 // libFuzzer target for JSON, which every reader but that of URDF begins with.
 #include "articula/files/json_input.hpp"
+
+#include <nlohmann/json.hpp>
+
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace articula;
