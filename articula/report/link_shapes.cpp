@@ -50,8 +50,7 @@ std::optional<Shape> equivalent_box(const MassProperties& body) {
   };
   Shape shape;
   shape.size = {side(0), side(1), side(2)};
-  shape.placement = {from_columns(principal.axes[0], principal.axes[1], principal.axes[2]),
-                     body.center_of_mass};
+  shape.placement = {principal.rotation(), body.center_of_mass};
   return shape;
 }
 

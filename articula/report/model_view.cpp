@@ -209,7 +209,8 @@ OperationalEllipsoid ModelView::Parts::ellipsoid(int index) {
       {Omega(3, 3), Omega(4, 4), Omega(5, 5), Omega(3, 4), Omega(3, 5), Omega(4, 5)});
   OperationalEllipsoid out;
   out.centre = kinematics.pose(index).position;
-  out.axes = from_columns(linear.axes[2], linear.axes[1], -linear.axes[0]);
+  const Mat3<double> ascending = linear.rotation();
+  out.axes = from_columns(column_z(ascending), column_y(ascending), -column_x(ascending));
   for (int i = 0; i < 3; ++i) {
     const double value = linear.values[2 - i];
     out.inverse_mass[i] = value > 1e-10 * linear.values[2] ? value : 0;

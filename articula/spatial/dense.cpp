@@ -181,6 +181,7 @@ Matrix LU::inverse() const { return solve(Matrix::identity(numbers_.rows())); }
 
 PivotedQR::PivotedQR(const View& a) : Q(Matrix::identity(a.rows)) {
   const int n = a.rows, reflections = std::min(a.rows, a.columns);
+  if (reflections == 0) return;  // Eigen takes the largest of no columns
   const Eigen::ColPivHouseholderQR<Rows> qr(copy(a));
   for (int i = 0; i < reflections; ++i) pivots.push_back(std::abs(qr.matrixQR()(i, i)));
   // Q = H_0 H_1 .., H_i = Id - tau u u*, u from row i on, 1 at first.
@@ -253,17 +254,17 @@ SymmetricEigen::SymmetricEigen(const View& a) : values(a.rows), vectors(a.rows, 
 }
 
 PrincipalAxes::PrincipalAxes(const Sym3<double>& a) {
-  Mat3<double> work = full(a), rows;
-  double unsorted[3];
-  symmetric_eigen(3, numbers_of(work), numbers_of(rows), unsorted);
-  int order[] = {0, 1, 2};
-  std::sort(order, order + 3, [&](int i, int j) { return unsorted[i] < unsorted[j]; });
+  Eigen::Matrix3d m;
+  m << a.xx, a.xy, a.xz, a.xy, a.yy, a.yz, a.xz, a.yz, a.zz;
+  const Eigen::SelfAdjointEigenSolver<Eigen::Matrix3d> solver(m);
   for (int i = 0; i < 3; ++i) {
-    const double* const row = numbers_of(rows) + 3 * order[i];
-    values[i] = unsorted[order[i]];
-    axes[i] = {row[0], row[1], row[2]};
+    const auto& axis = solver.eigenvectors().col(i);
+    values[i] = solver.eigenvalues()[i];
+    axes[i] = {axis[0], axis[1], axis[2]};
   }
-  if (dot(cross(axes[0], axes[1]), axes[2]) < 0) axes[2] = -axes[2];
+}
+Mat3<double> PrincipalAxes::rotation() const {
+  return from_columns(axes[0], axes[1], dot(cross(axes[0], axes[1]), axes[2]) < 0 ? -axes[2] : axes[2]);
 }
 
 void symmetric_eigen(int n, double* A, double* V, double* values) {

@@ -167,11 +167,13 @@ struct SymmetricEigen {
   std::vector<double> values;
   Matrix vectors;
 };
-/// The same of a small one, right-handed, without allocation.
+/// The same of a small one, without allocation.
 struct PrincipalAxes {
   explicit PrincipalAxes(const Sym3<double>& a);
   double values[3];
   Vec3<double> axes[3];
+  /// The axes as columns, the last one turned round if that makes them right-handed.
+  Mat3<double> rotation() const;
 };
 /// The same in any order, with the vectors as rows. A is n x n, row by row, and destroyed. By cyclic Jacobi rotations,
 /// which find small eigenvalues beside large ones better than the usual methods do. No allocation.

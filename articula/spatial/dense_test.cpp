@@ -89,10 +89,17 @@ TEST(Dense, Eigenvalues) {
   }
   EXPECT_LT(off(star(eigen.vectors) * eigen.vectors, Matrix::identity(8)), 1e-14);
 
-  // A small eigenvalue beside large ones comes out to its last digits: 1e-20 - (0.5e-10)^2.
-  const PrincipalAxes graded({1, 1e-20, 1e-10, 0.5e-10, 0, 0});
-  EXPECT_NEAR(graded.values[0] / 0.75e-20, 1, 1e-14);
-  EXPECT_GT(dot(cross(graded.axes[0], graded.axes[1]), graded.axes[2]), 0.999999);
+  // A small eigenvalue beside a large one comes out to its last digits: 1e-20 - (0.5e-10)^2.
+  Matrix graded(2, 2);
+  graded(0, 0) = 1, graded(1, 1) = 1e-20, graded(0, 1) = graded(1, 0) = 0.5e-10;
+  EXPECT_NEAR(SymmetricEigen(graded).values[0] / 0.75e-20, 1, 1e-14);
+
+  const Sym3<double> J{3, 2, 1, 0.1, -0.2, 0.3};
+  const PrincipalAxes principal(J);
+  const Mat3<double> R = principal.rotation();
+  EXPECT_GT(dot(cross(column_x(R), column_y(R)), column_z(R)), 1 - 1e-14);
+  for (int i = 0; i < 3; ++i)
+    EXPECT_LT(largest(column(J * principal.axes[i] - principal.axes[i] * principal.values[i])), 1e-14);
 }
 
 TEST(Dense, NotANumberIsLargest) {
