@@ -49,9 +49,8 @@ std::string arm_source(const std::string& source, const std::string& folder) {
   return fs::exists(beside, ignored) && !fs::is_directory(beside, ignored) ? beside.string() : source;
 }
 ModelSpec arm_model(const std::string& source, const std::string& folder) {
-  UrdfResult read = read_source(arm_source(source, folder));
-  for (const Finding& f : read.findings)
-    if (f.severity == Finding::Severity::error) throw ModelError(describe(f));
+  LoadedModel read = read_source(arm_source(source, folder));
+  throw_first_error(read.findings);
   return std::move(read.spec);
 }
 
