@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <functional>
 #include <limits>
 #include <random>
@@ -717,9 +718,9 @@ TEST(FindProblems, SuggestionsForManyWrongNamesInMoments) {
   for (int i = 0; i < 1900; ++i) spec.joints[i].parent = "some_long_prefix_of_a_link_" + std::to_string(i);
   for (int i = 0; i <= 1900; ++i) spec.links[i].name = "some_long_prefix_of_a_lynk_" + std::to_string(i);
   for (int i = 0; i < 1900; ++i) spec.joints[i].child = spec.links[i + 1].name;
-  const auto start = std::chrono::steady_clock::now();
+  const std::clock_t start = std::clock();
   const auto findings = find_problems(spec);
-  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));  // 16 s with the full table
+  EXPECT_LT(double(std::clock() - start) / CLOCKS_PER_SEC, 3);  // 16 s with the full table
   EXPECT_NE(findings[0].message.find("did you mean"), std::string::npos) << findings[0].message;
 }
 
