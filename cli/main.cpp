@@ -15,6 +15,8 @@
 
 #include "articula/error.hpp"
 #include "cli/messages.hpp"
+#include "cli/output.hpp"
+#include "cli/stop.hpp"
 #include "cli/subcommand.hpp"
 
 namespace articula::cli {
@@ -31,6 +33,7 @@ void occupy_standard_streams() {
 /// Functions that may not throw, those of std::filesystem among them, end here where memory is short.
 [[noreturn]] void end_without_memory() {
   constexpr std::string_view line = "articula: ended by an error inside; is there not enough memory?\n";
+  remove_unfinished();
   (void)!write(STDERR_FILENO, line.data(), line.size());
   _exit(impossible);
 }

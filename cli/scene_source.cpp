@@ -157,7 +157,6 @@ SceneSpec load_scene(const ModelOptions& options) {
     throw InputError("--base is not for scenes: \"base\": {\"free\": true} in the file says it for each arm");
   const std::string name = path == "-" ? "<stdin>" : path;
   const std::string text = read_all(path, name);
-  parse_json(text, name, "expected {\"arms\": [..], \"object\": {..}, \"grasps\": [..]}");  // no key twice
   SceneSpec spec = parse_scene(text, name, fs::path(path).parent_path().string(),
                                [&](const std::string& source, const std::string& folder) {
                                  return arm_model(source, folder, options);

@@ -102,6 +102,9 @@ void doom(const std::string& path) {
   doomed_file[0] = 0;
   if (path.size() < sizeof doomed_file) remember(doomed_file, sizeof doomed_file, path);
 }
+void remove_unfinished() {
+  if (doomed_file[0]) unlink(doomed_file);
+}
 void remove_on_signals(const std::string& path) {
   doom(path);
   if (watching) return;

@@ -23,5 +23,8 @@ const std::atomic<bool>& stop_flag();
 void doom(const std::string& path);
 /// Until watch_signals(): signals remove the doomed file, and end the program as they do by default.
 void remove_on_signals(const std::string& path);
+/// Removes the temporary file of an Output that will not be finished. Allocates nothing: for the program's last
+/// moments.
+void remove_unfinished();
 
 }  // namespace articula::cli

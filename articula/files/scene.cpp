@@ -9,6 +9,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
+#include "articula/files/json_input.hpp"
 #include "articula/files/read_model.hpp"
 
 namespace articula {

@@ -115,8 +115,7 @@ Pose Reader::origin(const XMLElement& parent, const std::string& owner) {
   return pose;
 }
 
-// --- links
-// ----------------------------------------------------------------------------------------------------------
+// --- links ------------------------------------------------------------------------------------------
 void Reader::read_link(const XMLElement& e) {
   const int before = errors_;
   LinkSpec link;
@@ -183,8 +182,7 @@ Sym3<double> Reader::read_inertia(const XMLElement& inertial, const std::string&
   return {xx, yy, zz, xy, xz, yz};
 }
 
-// --- joints
-// ---------------------------------------------------------------------------------------------------------
+// --- joints -----------------------------------------------------------------------------------------
 void Reader::read_joint(const XMLElement& e) {
   const int before = errors_;
   JointSpec joint;

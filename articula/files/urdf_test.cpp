@@ -263,8 +263,7 @@ TEST(UrdfErrors, SayWhatWhereAndWhatToDo) {
   expect_one("<robot name=\"r\">\n<link/></robot>", Severity::error, 2, {"no name"});
 }
 
-// --- URDF as it is in the world: other readers load it, and so does this one, with a warning
-// ---------------------------------------------------------------------------------------------------
+// --- URDF as it is in the world: other readers load it, and so does this one, with a warning --------
 const std::string inertia = "<inertia ixx=\"1\" iyy=\"1\" izz=\"1\" ixy=\"0\" ixz=\"0\" iyz=\"0\"/>";
 
 TEST(UrdfInTheWorld, TheFirstOfTwo) {

@@ -197,12 +197,6 @@ class Reader {
   std::pair<int, std::string> first_missing_;
 };
 
-fs::path whole_path(const fs::path& folder) {
-  std::error_code ignored;
-  const fs::path from = fs::absolute(folder.empty() ? "." : folder, ignored).lexically_normal();
-  return from.has_filename() ? from : from.parent_path();
-}
-
 }  // namespace
 
 ModelVisuals parse_urdf_visuals(const ModelText& model) { return Reader(model).read(); }

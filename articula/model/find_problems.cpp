@@ -34,8 +34,7 @@ Audit Examination::run() {
   return {std::move(findings_), std::move(massless_)};
 }
 
-// --- mimic joints
-// ---------------------------------------------------------------------------------------------------
+// --- mimic joints -----------------------------------------------------------------------------------
 void Examination::check_mimics() {
   std::vector<int> direct(spec_.joints.size(), -1);
   for (std::size_t j = 0; j < spec_.joints.size(); ++j) {
@@ -110,8 +109,7 @@ void Examination::resolve_mimic_chains(const std::vector<int>& direct) {
   }
 }
 
-// --- joints without inertia
-// -----------------------------------------------------------------------------------------
+// --- joints without inertia -------------------------------------------------------------------------
 std::string Examination::outboard_of(int link) const {
   std::vector<int> reached{link};
   std::vector<std::string_view> names;

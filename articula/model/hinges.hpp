@@ -82,8 +82,7 @@ ARTICULA_INLINE Spatial<S> operator*(const ArticulatedInertia<S>& P, const Screw
   return P * spatial(r);
 }
 
-// --- the kinds
-// ------------------------------------------------------------------------------------------------------
+// --- the kinds --------------------------------------------------------------------------------------
 /// The one list of the kinds: name and struct. A new kind is a struct below and an entry here.
 #define ARTICULA_HINGE_KINDS(entry)                                             \
   entry(revolute, Revolute) entry(prismatic, Prismatic) entry(helical, Helical) \
