@@ -20,7 +20,7 @@ struct CheckOptions {
 
 ExitCode run(const CheckOptions& options) {
   if (is_scene(options.model.source)) return check_scene(options.model, options.out);
-  const UrdfResult read = read_source(options.model.source);
+  const LoadedModel read = read_source(options.model.source, options.model.read_options());
   const BuildOptions build = options.model.build_options();
   const auto findings = find_problems(read, build.base);
   Output out(options.out);

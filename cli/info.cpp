@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <memory>
 #include <unordered_map>
 
+#include "articula/model/joint_kinds.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
 
@@ -45,14 +47,17 @@ using Row = std::array<std::string, columns>;
 
 bool is_text(int column) { return column <= type_ || column == axis_ || column == follows_; }
 std::string number(double x) { return fmt::format("{:.6g}", x); }
-std::string number_if(bool shown, double x) { return shown ? number(x) : ""; }
 std::string span_of(int first, int count) {
   return count == 0   ? ""
          : count == 1 ? fmt::format("{}", first)
                       : fmt::format("{}-{}", first, first + count - 1);
 }
-bool has_axis(JointKind kind) {
-  return kind != JointKind::fixed && kind != JointKind::spherical && kind != JointKind::free;
+/// Of each freedom, but once if they are the same; empty if they are all `none`.
+std::string numbers_unless(const PerFreedom& x, double none, JointKind kind) {
+  if (x == none) return "";
+  std::string out = number(x[0]);
+  for (int i = 1; !x.is_one_number(nv_of(kind)) && i < nv_of(kind); ++i) out += " " + number(x[i]);
+  return out;
 }
 
 void fill_joint(Row& row, const Joint& joint, const Model& model) {
@@ -63,13 +68,14 @@ void fill_joint(Row& row, const Joint& joint, const Model& model) {
   if (has_axis(joint.kind))
     row[axis_] = fmt::format("{:.4g} {:.4g} {:.4g}", joint.axis.x, joint.axis.y, joint.axis.z);
   if (joint.kind == JointKind::helical) row[axis_] += fmt::format(" pitch {:.6g}", joint.pitch);
-  row[lower_] = number_if(std::isfinite(joint.limits.lower), joint.limits.lower);
-  row[upper_] = number_if(std::isfinite(joint.limits.upper), joint.limits.upper);
-  row[velocity_] = number_if(std::isfinite(joint.limits.velocity), joint.limits.velocity);
-  row[effort_] = number_if(std::isfinite(joint.limits.effort), joint.limits.effort);
-  row[damping_] = number_if(joint.damping != 0, joint.damping);
-  row[friction_] = number_if(joint.friction != 0, joint.friction);
-  row[armature_] = number_if(joint.armature != 0, joint.armature);
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  row[lower_] = numbers_unless(joint.limits.lower, -infinity, joint.kind);
+  row[upper_] = numbers_unless(joint.limits.upper, infinity, joint.kind);
+  row[velocity_] = numbers_unless(joint.limits.velocity, infinity, joint.kind);
+  row[effort_] = numbers_unless(joint.limits.effort, infinity, joint.kind);
+  row[damping_] = numbers_unless(joint.damping, 0, joint.kind);
+  row[friction_] = numbers_unless(joint.friction, 0, joint.kind);
+  row[armature_] = numbers_unless(joint.armature, 0, joint.kind);
   if (joint.mimics >= 0)
     row[follows_] = fmt::format("{:.6g} * {} {} {:.6g}", joint.multiplier, model.joints()[joint.mimics].name,
                                 joint.offset < 0 ? '-' : '+', std::abs(joint.offset));
@@ -219,13 +225,19 @@ Json as_json(const Model& model) {
     entry["child"] = model.bodies()[joint.body].name;
     if (has_axis(joint.kind)) entry["axis"] = list(joint.axis);
     if (joint.kind == JointKind::helical) entry["pitch"] = joint.pitch;
-    entry["limits"] = {{"lower", finite(joint.limits.lower)},
-                       {"upper", finite(joint.limits.upper)},
-                       {"velocity", finite(joint.limits.velocity)},
-                       {"effort", finite(joint.limits.effort)}};
-    entry["damping"] = joint.damping;
-    entry["friction"] = joint.friction;
-    entry["armature"] = joint.armature;
+    const auto each = [&](const PerFreedom& x) {  // one number if the freedoms have the same
+      if (x.is_one_number(nv_of(joint.kind))) return finite(x[0]);
+      Json list = Json::array();
+      for (int i = 0; i < nv_of(joint.kind); ++i) list.push_back(finite(x[i]));
+      return list;
+    };
+    entry["limits"] = {{"lower", each(joint.limits.lower)},
+                       {"upper", each(joint.limits.upper)},
+                       {"velocity", each(joint.limits.velocity)},
+                       {"effort", each(joint.limits.effort)}};
+    entry["damping"] = each(joint.damping);
+    entry["friction"] = each(joint.friction);
+    entry["armature"] = each(joint.armature);
   }
   out["base"] = model.base() == Base::free ? "free" : "fixed";
   out["gravity"] = list(model.gravity());

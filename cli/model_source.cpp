@@ -21,24 +21,27 @@ constexpr int longest_chain = 1'000'000;
 
 const char* const model_folders[] = {ARTICULA_SOURCE_MODELS, ARTICULA_MODELS};
 
-std::vector<std::string> shipped(const char* ending) {
+bool is_scene_file(const fs::path& path) { return path.extension() == ".json"; }
+
+/// Names of the shipped models, or of the shipped scenes.
+std::vector<std::string> shipped(bool scenes) {
   std::vector<std::string> names;
   std::error_code ignored;
   for (const char* folder : model_folders)
     for (const auto& entry : fs::directory_iterator(folder, ignored))
-      if (entry.path().extension() == ending) names.push_back(entry.path().stem());
+      if (entry.is_regular_file(ignored) && is_scene_file(entry.path()) == scenes)
+        names.push_back(entry.path().stem());
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
   return names;
 }
 
 std::optional<std::string> shipped_model(const std::string& name) {
-  const auto names = shipped(".urdf");
-  if (!std::binary_search(names.begin(), names.end(), name)) return {};
   std::error_code ignored;
   for (const char* folder : model_folders)
-    if (const fs::path path = fs::path(folder) / (name + ".urdf"); fs::exists(path, ignored))
-      return path.string();
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+      if (entry.path().stem() == name && entry.is_regular_file(ignored) && !is_scene_file(entry.path()))
+        return entry.path().string();
   return {};
 }
 
@@ -67,9 +70,10 @@ ModelSpec chain_of(const std::string& source) {
 }  // namespace
 
 void ModelOptions::add_to(CLI::App& app, Takes takes) {
-  app.add_option("MODEL", source,
-                 std::string("URDF file (- for stdin), chain:N[:SEED], or the name of a shipped model") +
-                     (takes == Takes::scenes_too ? "; or a scene" : ""))
+  app.add_option(
+         "MODEL", source,
+         std::string("A model's file (URDF; - for stdin), chain:N[:SEED], or the name of a shipped model") +
+             (takes == Takes::scenes_too ? "; or a scene" : ""))
       ->required();
   app.add_option("--base", base, "How the root link meets the world")
       ->check(CLI::IsMember({"fixed", "free"}))
@@ -78,55 +82,64 @@ void ModelOptions::add_to(CLI::App& app, Takes takes) {
       ->expected(3)
       ->allow_extra_args(false)  // what follows may be MODEL
       ->type_name("NUMBER");
+  app.add_flag("--strict", strict, "Refuse a model of which articula check would tell anything");
+  app.add_option("--package", packages, "Folder of a package that the model's meshes are in (repeatable)")
+      ->type_name("NAME=FOLDER")
+      ->allow_extra_args(false);
 }
 
 BuildOptions ModelOptions::build_options() const {
   return {base == "free" ? Base::free : Base::fixed, {gravity[0], gravity[1], gravity[2]}};
 }
 
-UrdfResult read_source(const std::string& source) {
+ReadOptions ModelOptions::read_options() const {
+  ReadOptions out;
+  for (const std::string& package : packages) {
+    const std::size_t equals = package.find('=');
+    if (equals == package.npos || equals == 0 || equals + 1 == package.size())
+      throw InputError(fmt::format("--package {}: expected NAME=FOLDER", package));
+    out.packages[package.substr(0, equals)] = package.substr(equals + 1);
+  }
+  return out;
+}
+
+LoadedModel read_source(const std::string& source, const ReadOptions& options) {
   std::error_code ignored;
   const auto status = fs::status(source, ignored);
   const bool is_file = fs::exists(status) && !fs::is_directory(status);
   if (is_scene(source) && (is_file || !source.ends_with(".json")))
     throw InputError(
         fmt::format("'{}' is a scene; expected a model here (eval, check and simulate take scenes)", source));
-  if (source == "-") return parse_urdf_spec(read_all("-", "<stdin>"), "<stdin>");
-  if (is_file) return read_urdf_spec(source);
-  if (source.starts_with("chain:")) return {chain_of(source), {}};
-  if (const auto path = shipped_model(source)) return read_urdf_spec(*path);
+  if (source == "-") return read_model(ModelText{read_all("-", "<stdin>"), "<stdin>", "", options});
+  if (is_file) return read_model(source, options);
+  if (source.starts_with("chain:")) return {.spec = chain_of(source)};
+  if (const auto path = shipped_model(source)) return read_model(*path, options);
   if (fs::is_directory(status))
-    throw InputError(fmt::format("'{}' is a directory; expected a URDF file", source));
+    throw InputError(fmt::format("'{}' is a directory; expected a model's file", source));
   throw InputError(fmt::format(
       "'{}': there is no such file and no shipped model of that name; shipped: {}; scenes: {}; or "
       "chain:N",
-      source, fmt::join(shipped(".urdf"), ", "), fmt::join(shipped(".json"), ", ")));
+      source, fmt::join(shipped(false), ", "), fmt::join(shipped(true), ", ")));
 }
 
-UrdfVisuals load_visuals(const std::string& source) {
-  std::error_code ignored;
-  const auto status = fs::status(source, ignored);
-  if (source != "-" && fs::exists(status) && !fs::is_directory(status)) return read_urdf_visuals(source);
-  if (source.starts_with("chain:")) return {};
-  const auto path = shipped_model(source);
-  return path ? read_urdf_visuals(*path) : UrdfVisuals{};
+ModelVisuals load_visuals(const std::string& source, const ReadOptions& options) {
+  if (source == "-" || source.starts_with("chain:")) return {};
+  return read_visuals(read_source(source, options));
 }
 
 Model load_model(const ModelOptions& options, std::size_t* suspicions) {
-  const UrdfResult read = read_source(options.source);
-  const auto is_error = [](const Finding& f) { return f.severity == Finding::Severity::error; };
-  const auto first = std::find_if(read.findings.begin(), read.findings.end(), is_error);
-  if (first != read.findings.end()) {
-    const auto more = std::count_if(first + 1, read.findings.end(), is_error);
-    throw ModelError(describe(*first) +
-                     (more ? fmt::format(" (and {} more: see articula check)", more) : ""));
-  }
-  Model model(read.spec, options.build_options());
-  const auto is_warning = [](const Finding& f) { return f.severity == Finding::Severity::warning; };
-  if (suspicions) {
-    *suspicions = std::count_if(read.findings.begin(), read.findings.end(), is_warning) +
-                  std::count_if(model.warnings().begin(), model.warnings().end(), is_warning);
-  }
+  const LoadedModel read = read_source(options.source, options.read_options());
+  const Model model = read.build(options.build_options());
+  std::vector<Finding> warnings = read.findings;
+  warnings.insert(warnings.end(), model.warnings().begin(), model.warnings().end());
+  std::erase_if(warnings, [](const Finding& f) { return f.severity != Finding::Severity::warning; });
+  if (suspicions) *suspicions = warnings.size();
+  if (warnings.empty()) return model;
+  const std::string told =
+      describe(warnings.front()) +
+      (warnings.size() > 1 ? fmt::format(" (and {} more: see articula check)", warnings.size() - 1) : "");
+  if (options.strict) throw ModelError(told + " (--strict)");
+  fmt::print(stderr, "articula: {}\n", told);
   return model;
 }
 

@@ -1,12 +1,10 @@
-// MODEL on the command line: a URDF file, `-` (URDF on stdin), chain:N[:SEED], or the name of a shipped
-// model.
+// MODEL on the command line: a file, `-` (its text on stdin), chain:N[:SEED], or the name of a shipped model.
 #pragma once
 
 #include <string>
 #include <vector>
 
-#include "articula/files/urdf.hpp"
-#include "articula/files/urdf_visuals.hpp"
+#include "articula/files/read_model.hpp"
 #include "articula/model/model.hpp"
 #include "cli/subcommand.hpp"
 
@@ -17,19 +15,22 @@ struct ModelOptions {
   std::string source;
   std::string base = "fixed";
   std::vector<double> gravity{0, 0, -9.81};
+  bool strict = false;
+  std::vector<std::string> packages;  // NAME=FOLDER
 
   enum class Takes { models, scenes_too };
   void add_to(CLI::App& app, Takes takes = Takes::models);
   BuildOptions build_options() const;
+  ReadOptions read_options() const;
 };
 
 /// What the source says, before any model is built. Throws InputError or ModelError if it cannot be read.
-UrdfResult read_source(const std::string& source);
-/// `suspicions`, if given, receives the number of warnings.
+LoadedModel read_source(const std::string& source, const ReadOptions& options = {});
+/// Warns on stderr of what is suspicious; with --strict that is an error. `suspicions`, if given, receives the
+/// number of warnings.
 Model load_model(const ModelOptions& options, std::size_t* suspicions = nullptr);
 
-/// What the source's links look like, from the URDF file that it names; nothing for chains and stdin. What
-/// cannot be drawn becomes a note.
-UrdfVisuals load_visuals(const std::string& source);
+/// What the source's links look like; nothing for chains and stdin. What cannot be drawn becomes a note.
+ModelVisuals load_visuals(const std::string& source, const ReadOptions& options = {});
 
 }  // namespace articula::cli

@@ -48,10 +48,12 @@ std::string arm_source(const std::string& source, const std::string& folder) {
   std::error_code ignored;
   return fs::exists(beside, ignored) && !fs::is_directory(beside, ignored) ? beside.string() : source;
 }
-ModelSpec arm_model(const std::string& source, const std::string& folder) {
-  UrdfResult read = read_source(arm_source(source, folder));
-  for (const Finding& f : read.findings)
-    if (f.severity == Finding::Severity::error) throw ModelError(describe(f));
+ModelSpec arm_model(const std::string& source, const std::string& folder, const ModelOptions& options) {
+  LoadedModel read = read_source(arm_source(source, folder), options.read_options());
+  throw_first_error(read.findings);
+  if (options.strict)
+    for (const Finding& f : find_problems(read))
+      if (f.severity == Finding::Severity::warning) throw ModelError(describe(f) + " (--strict)");
   return std::move(read.spec);
 }
 
@@ -155,7 +157,10 @@ SceneSpec load_scene(const ModelOptions& options) {
     throw InputError("--base is not for scenes: \"base\": {\"free\": true} in the file says it for each arm");
   const std::string name = path == "-" ? "<stdin>" : path;
   const std::string text = read_all(path, name);
-  SceneSpec spec = parse_scene(text, name, fs::path(path).parent_path().string(), arm_model);
+  SceneSpec spec = parse_scene(text, name, fs::path(path).parent_path().string(),
+                               [&](const std::string& source, const std::string& folder) {
+                                 return arm_model(source, folder, options);
+                               });
   if (options.gravity != ModelOptions{}.gravity) spec.gravity = options.build_options().gravity;
   return spec;
 }

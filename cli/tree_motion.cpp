@@ -243,9 +243,10 @@ void read_initial(const std::string& path, const Model& model, TreeSetup& setup)
   if (setup.limits == "ignore") return;
   for (const JointStop& stop : joint_stops(model)) {
     if (stop.side * (setup.q[stop.q] - stop.bound) <= 0) continue;
-    const std::string what = fmt::format(
-        "joint '{}' begins at {}, outside its limits {} to {}", model.joints()[stop.joint].name,
-        setup.q[stop.q], model.joints()[stop.joint].limits.lower, model.joints()[stop.joint].limits.upper);
+    const std::string what =
+        fmt::format("joint '{}' begins at {}, outside its limits {} to {}", model.joints()[stop.joint].name,
+                    setup.q[stop.q], model.joints()[stop.joint].limits.lower[0],
+                    model.joints()[stop.joint].limits.upper[0]);
     if (!path.empty() || setup.limits != "check")
       throw InputError(fmt::format("{}{} (--limits ignore lets it)",
                                    path.empty() ? "" : "--initial " + path + ": ", what));

@@ -67,7 +67,7 @@ ExitCode run(const ViewOptions& options) {
   if (options.port < 0 || options.port > 65535)
     throw InputError(fmt::format("--port {}: expected 1 to 65535, or 0 for any that is free", options.port));
   const Model model = load_model(options.model);
-  const UrdfVisuals visuals = load_visuals(options.model.source);
+  const ModelVisuals visuals = load_visuals(options.model.source, options.model.read_options());
   std::vector<std::string> notes;
   for (const auto& finding : visuals.findings) notes.push_back(finding.message);
   ModelView view(model, visuals.links, std::move(notes));

@@ -32,7 +32,7 @@ Model with_other_armature(const Model& model, std::span<const double> armature) 
   for (JointSpec& joint : spec.joints) {
     if (joint.kind == JointKind::fixed) continue;
     const Joint& built = model.joints()[model.joint(joint.name)];
-    if (built.mimics < 0) joint.armature = armature[built.v_index];
+    for (int i = 0; built.mimics < 0 && i < built.nv; ++i) joint.armature[i] = armature[built.v_index + i];
   }
   return Model(spec, {.base = model.base(), .gravity = model.gravity()});
 }

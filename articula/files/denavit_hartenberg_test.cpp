@@ -128,7 +128,7 @@ TEST(DenavitHartenbergPuma, ConventionsAgreeWithEachOtherAndWithTheUrdf) {
   const Eigen::MatrixXd modified = mass_matrix_of(spec_of(puma(DhConvention::modified)), q);
   const Eigen::MatrixXd standard = mass_matrix_of(spec_of(puma(DhConvention::standard)), q);
   EXPECT_LT((modified - standard).norm(), 1e-14 * modified.norm());
-  const UrdfResult urdf = read_urdf_spec(ARTICULA_SOURCE_DIR "/models/puma560.urdf");
+  const LoadedModel urdf = read_urdf_spec(ARTICULA_SOURCE_DIR "/models/puma560.urdf");
   EXPECT_LT((modified - mass_matrix_of(urdf.spec, q)).norm(), 1e-13 * modified.norm());
 }
 

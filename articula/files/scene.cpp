@@ -10,7 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "articula/files/json_input.hpp"
-#include "articula/files/urdf.hpp"
+#include "articula/files/read_model.hpp"
 
 namespace articula {
 
@@ -101,13 +101,12 @@ struct At {
   }
 };
 
-ModelSpec read_urdf_beside(const std::string& source, const std::string& folder) {
+ModelSpec read_model_beside(const std::string& source, const std::string& folder) {
   const fs::path beside = fs::path(folder) / source;
   std::error_code ignored;
   const std::string path = fs::exists(beside, ignored) ? beside.string() : source;
-  UrdfResult read = read_urdf_spec(path);
-  for (const Finding& f : read.findings)
-    if (f.severity == Finding::Severity::error) throw ModelError(describe(f));
+  LoadedModel read = read_model(path);
+  throw_first_error(read.findings);
   return std::move(read.spec);
 }
 
@@ -117,7 +116,7 @@ SceneArm read_arm(const At& at, const std::string& folder, const SceneModelReade
   arm.name = at["name"].text();
   if (arm.name == "world") at["name"].fail("an arm cannot be called 'world'");
   arm.source = at["model"].text();
-  arm.spec = models ? models(arm.source, folder) : read_urdf_beside(arm.source, folder);
+  arm.spec = models ? models(arm.source, folder) : read_model_beside(arm.source, folder);
   if (at.has("base")) {
     const At base = at["base"];
     base.only({"position", "quaternion", "free"});

@@ -4,111 +4,49 @@
 #include <tinyxml2.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 
 #include "articula/error.hpp"
+#include "articula/files/mesh_paths.hpp"
+#include "articula/files/xml_text.hpp"
 
 namespace articula {
 
 namespace {
 
-namespace fs = std::filesystem;
 using tinyxml2::XMLElement;
 using Color = std::array<double, 4>;
 
 constexpr std::size_t most_corners = 6'000'000;  // of all meshes together: two million triangles
-constexpr std::string_view spaces = " \t\r\n\f\v";
 
 /// `count` finite numbers, or nothing.
 template <std::size_t count>
 std::optional<std::array<double, count>> numbers_of(const char* text) {
-  if (!text) return {};
+  const auto words = words_of(text ? text : "", count);
+  if (words.size() != count) return {};
   std::array<double, count> out{};
-  std::string_view rest = text;
-  for (double& x : out) {
-    rest.remove_prefix(std::min(rest.find_first_not_of(spaces), rest.size()));
-    if (rest.starts_with('+')) rest.remove_prefix(1);
-    const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), x);
-    if (error != std::errc() || !std::isfinite(x)) return {};
-    rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  for (std::size_t i = 0; i < count; ++i) {
+    const auto x = articula::number_of(words[i]);
+    if (!x) return {};
+    out[i] = *x;
   }
-  if (rest.find_first_not_of(spaces) != rest.npos) return {};
   return out;
 }
-std::optional<double> number_of(const char* text) {
+std::optional<double> number_in(const char* text) {
   const auto one = numbers_of<1>(text);
   return one ? std::optional((*one)[0]) : std::nullopt;
 }
 
-/// A file, and the folder that it must be below: a model from elsewhere does not get to look around.
-struct Place {
-  fs::path file, root;
-};
-
-bool is_package(const fs::path& folder) {
-  std::error_code ignored;
-  return fs::exists(folder / "package.xml", ignored) || fs::exists(folder / "model.config", ignored);
-}
-
-/// The folder that a model's files are below: its own, or the package that this is in; failing that the first
-/// of two above it that holds a folder of meshes.
-fs::path root_of(const fs::path& folder) {
-  for (fs::path at = folder; at.has_relative_path(); at = at.parent_path())
-    if (is_package(at)) return at;
-  std::error_code ignored;
-  fs::path at = folder;
-  for (int up = 0; up < 3 && at.has_relative_path(); ++up, at = at.parent_path())
-    if (fs::is_directory(at / "meshes", ignored)) return at;
-  return folder;
-}
-
-/// Where a mesh's file may be: its name as it stands; for package://NAME/REST both NAME/REST and REST in the
-/// model's root, and REST in a package NAME that is in a folder above the model's.
-void append_places(std::string_view name, const fs::path& folder, std::vector<Place>& out) {
-  constexpr std::string_view package = "package://", model = "model://", file = "file://";
-  const fs::path root = root_of(folder);
-  if (!name.starts_with(package) && !name.starts_with(model)) {
-    if (name.starts_with(file)) name.remove_prefix(file.size());
-    return out.push_back({folder / fs::path(name), root});
-  }
-  const std::string_view both = name.substr(name.find("://") + 3);
-  const std::size_t slash = std::min(both.find('/'), both.size());
-  const fs::path named = both.substr(0, slash), rest = both.substr(std::min(slash + 1, both.size()));
-  for (const fs::path& at : {folder, root}) {
-    out.push_back({at / named / rest, root});
-    out.push_back({at / rest, root});
-  }
-  for (fs::path at = folder; at.has_relative_path(); at = at.parent_path())
-    if (!named.empty() && is_package(at / named)) out.push_back({at / named / rest, at / named});
-}
-
-/// The file itself, with links followed, if it is one and below its root.
-std::optional<fs::path> found_at(const Place& place) {
-  std::error_code error;
-  const fs::path file = fs::canonical(place.file, error);
-  if (error || !fs::is_regular_file(file, error)) return {};
-  const fs::path root = fs::canonical(place.root, error);
-  if (error || std::mismatch(root.begin(), root.end(), file.begin(), file.end()).first != root.end())
-    return {};
-  return file;
-}
-
 class Reader {
  public:
-  Reader(const std::string& name, std::vector<fs::path> folders)
-      : name_(name), folders_(std::move(folders)) {}
+  explicit Reader(const ModelText& model) : model_(model), name_(model.name) {}
 
-  UrdfVisuals read(std::string_view text) {
+  ModelVisuals read() {
     tinyxml2::XMLDocument document;
-    if (document.Parse(text.data(), text.size()) != tinyxml2::XML_SUCCESS)
-      throw ModelError(
-          fmt::format("{}:{}: this is not well-formed XML", name_, std::max(1, document.ErrorLineNum())));
+    std::vector<Finding> ignored;  // the model's own reader tells them
+    parse_xml(model_.text, name_, document, ignored);
     const XMLElement* robot = document.FirstChildElement("robot");
     if (!robot) throw ModelError(fmt::format("{}:1: there is no <robot>; is this a URDF file?", name_));
     for (auto* m = robot->FirstChildElement("material"); m; m = m->NextSiblingElement("material"))
@@ -176,8 +114,8 @@ class Reader {
     const std::string_view kind = solid->Name();
     if (kind == "mesh") return with_meshes ? read_mesh_shape(*solid, std::move(shape)) : std::nullopt;
     if (kind == "box") return read_box(*solid, std::move(shape));
-    shape.radius = number_of(solid->Attribute("radius")).value_or(0);
-    shape.length = number_of(solid->Attribute("length")).value_or(0);
+    shape.radius = number_in(solid->Attribute("radius")).value_or(0);
+    shape.length = number_in(solid->Attribute("length")).value_or(0);
     if (kind == "sphere")
       shape.kind = ShapeKind::sphere;
     else if (kind == "cylinder")
@@ -219,10 +157,7 @@ class Reader {
     const auto known = meshes_.find(file);
     if (known != meshes_.end()) return known->second;
     std::shared_ptr<const TriangleMesh> mesh;
-    std::vector<Place> places;
-    for (const fs::path& folder : folders_) append_places(file, folder, places);
-    std::optional<fs::path> found;
-    for (std::size_t i = 0; i < places.size() && !found; ++i) found = found_at(places[i]);
+    const auto found = find_file(file, model_);
     if (!found) {
       if (missing_++ == 0) first_missing_ = {line, file};
     } else {
@@ -252,9 +187,9 @@ class Reader {
                       missing_ == 1 ? "" : " the first"));
   }
 
+  const ModelText& model_;
   const std::string& name_;
-  std::vector<fs::path> folders_;
-  UrdfVisuals out_;
+  ModelVisuals out_;
   std::map<std::string, Color> colors_;
   std::map<std::string, std::shared_ptr<const TriangleMesh>> meshes_;
   std::size_t corners_ = 0;
@@ -262,28 +197,12 @@ class Reader {
   std::pair<int, std::string> first_missing_;
 };
 
-fs::path whole_path(const fs::path& folder) {
-  std::error_code ignored;
-  const fs::path from = fs::absolute(folder.empty() ? "." : folder, ignored).lexically_normal();
-  return from.has_filename() ? from : from.parent_path();
-}
-
 }  // namespace
 
-UrdfVisuals parse_urdf_visuals(std::string_view text, const std::string& name, const std::string& folder) {
-  return Reader(name, {whole_path(folder)}).read(text);
-}
+ModelVisuals parse_urdf_visuals(const ModelText& model) { return Reader(model).read(); }
 
-UrdfVisuals read_urdf_visuals(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw ModelError(fmt::format("{}: cannot be read", path));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
-  std::vector<fs::path> folders{whole_path(fs::path(path).parent_path())};
-  // Of files that are installed as links, meshes stand beside the one that the link leads to.
-  std::error_code error;
-  if (const fs::path real = fs::canonical(path, error).parent_path(); !error && real != folders[0])
-    folders.push_back(real);
-  return Reader(path, std::move(folders)).read(text);
+ModelVisuals read_urdf_visuals(const std::string& path) {
+  return parse_urdf_visuals({content_of(path), path, std::filesystem::path(path).parent_path().string()});
 }
 
 }  // namespace articula

@@ -16,10 +16,10 @@ namespace {
 namespace fs = std::filesystem;
 
 std::string robot(const std::string& inside) { return "<robot name='r'>" + inside + "</robot>"; }
-UrdfVisuals parse(const std::string& inside) { return parse_urdf_visuals(robot(inside), "r.urdf", "."); }
+ModelVisuals parse(const std::string& inside) { return parse_urdf_visuals({robot(inside), "r.urdf", "."}); }
 
 TEST(UrdfVisuals, SolidsWithPlacesAndColours) {
-  const UrdfVisuals seen = parse(
+  const ModelVisuals seen = parse(
       "<material name='red'><color rgba='1 0 0 0.5'/></material>"
       "<link name='a'><visual><origin xyz='1 2 3' rpy='0 0 1.5707963267948966'/><geometry><box size='1 2 3'/>"
       "</geometry><material name='red'/></visual>"
@@ -65,7 +65,7 @@ class MeshFolder : public ::testing::Test {
     std::ofstream(root / "arm_description/meshes/bad.stl") << "nonsense";
   }
   ~MeshFolder() override { fs::remove_all(root); }
-  UrdfVisuals read(const std::string& inside) {
+  ModelVisuals read(const std::string& inside) {
     const fs::path file = root / "arm_description/urdf/arm.urdf";
     std::ofstream(file) << robot(inside);
     return read_urdf_visuals(file.string());
@@ -169,7 +169,7 @@ TEST(UrdfVisuals, MutatedFilesAreReadOrRefused) {
     Dice dice(i);
     const std::string text = i % 3 == 0 ? mutate_bytes(sound, dice) : mutate_elements(sound, dice);
     try {
-      for (const auto& link : parse_urdf_visuals(text, "m.urdf", ".").links) read += !link.shapes.empty();
+      for (const auto& link : parse_urdf_visuals({text, "m.urdf", "."}).links) read += !link.shapes.empty();
     } catch (const ModelError&) {
     }
   }

@@ -91,7 +91,7 @@ LinearizationWorkspace<S>::LinearizationWorkspace(const Model& model, const Memo
   damping_ = AlignedArray<S>(tree.nv);
   for (const Joint& joint : model.joints()) {
     const int first = model.full_velocity_of(joint);
-    for (int i = 0; i < nv_of(joint.kind); ++i) damping_[first + i] = static_cast<S>(joint.damping);
+    for (int i = 0; i < nv_of(joint.kind); ++i) damping_[first + i] = static_cast<S>(joint.damping[i]);
   }
   if (model.has_mimics()) expanded_ = AlignedArray<S>(3 * static_cast<std::size_t>(tree.nv));
 }

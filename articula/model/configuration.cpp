@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 
+#include "articula/model/joint_kinds.hpp"
 #include "articula/spatial/rigid_motion.hpp"
 
 namespace articula {
@@ -13,6 +15,7 @@ namespace articula {
 namespace {
 
 constexpr double pi = std::numbers::pi;
+constexpr double infinity = std::numeric_limits<double>::infinity();
 /// Beyond it the logarithm of a planar motion loses more than two digits, and at whole turns it does not
 /// exist.
 constexpr double largest_planar_angle = 6;
@@ -50,51 +53,55 @@ void write(const PlanarMotion& a, S* out) {
   out[0] = S(a.angle), out[1] = S(a.x), out[2] = S(a.y);
 }
 
-template <class S, class D>
-void integrate_joint(const Joint& joint, const S* q, const D* dv, S* out) {
-  switch (joint.kind) {
-    case JointKind::spherical:
-      write(normalized(read_quaternion(q) * exp_quaternion(read_vector(dv))), out);
-      break;
-    case JointKind::free: {
-      const auto turn = read_quaternion(q);
-      const RigidMotion step = exp_motion({read_vector(dv), read_vector(dv + 3)});
-      write(read_vector(q + 4) + rotation(turn) * step.shift, out + 4);
-      write(normalized(turn * step.turn), out);
-      break;
-    }
-    case JointKind::planar:
-      write(read_planar(q) * exp_planar(read_planar(dv)), out);
-      break;
-    default:
-      for (int i = 0; i < joint.nv; ++i) out[i] = S(q[i] + dv[i]);
+/// f(hinge type, index of its first coordinate, of its first velocity) for each hinge of the joints that have
+/// coordinates of their own.
+template <class F>
+void for_each_hinge(const Model& model, F&& f) {
+  for (const Joint& joint : model.joints()) {
+    if (joint.mimics >= 0) continue;
+    int q = joint.q_index, v = joint.v_index;
+    for (const HingeKind kind : hinges_of(joint.kind))
+      visit(kind, [&](auto hinge) {
+        f(hinge, q, v, joint);
+        q += hinge.nq, v += hinge.nv;
+      });
   }
 }
 
-template <class S, class D>
-void difference_joint(const Joint& joint, const S* q0, const S* q1, D* out) {
-  switch (joint.kind) {
-    case JointKind::spherical:
-      write(log_quaternion(conjugate(read_quaternion(q0)) * read_quaternion(q1)), out);
-      break;
-    case JointKind::free: {
-      const auto turn = read_quaternion(q0);
-      const Vec3<double> shift = star_times(rotation(turn), read_vector(q1 + 4) - read_vector(q0 + 4));
-      const Spatial<double> twist = log_motion({conjugate(turn) * read_quaternion(q1), shift});
-      write(twist.w, out);
-      write(twist.v, out + 3);
-      break;
-    }
-    case JointKind::planar: {
-      const PlanarMotion a = read_planar(q0), b = read_planar(q1);
-      const PlanarMotion turned = PlanarMotion{-a.angle, 0, 0} * PlanarMotion{b.angle, b.x - a.x, b.y - a.y};
-      const double angle =
-          std::abs(turned.angle) > largest_planar_angle ? std::remainder(turned.angle, 2 * pi) : turned.angle;
-      write(log_planar({angle, turned.x, turned.y}), out);
-      break;
-    }
-    default:
-      for (int i = 0; i < joint.nv; ++i) out[i] = D(q1[i]) - D(q0[i]);
+template <class J, class S, class D>
+void integrate_hinge(J, const S* q, const D* dv, S* out) {
+  if constexpr (J::chart == Chart::rotation) {
+    write(normalized(read_quaternion(q) * exp_quaternion(read_vector(dv))), out);
+  } else if constexpr (J::chart == Chart::motion) {
+    const auto turn = read_quaternion(q);
+    const RigidMotion step = exp_motion({read_vector(dv), read_vector(dv + 3)});
+    write(read_vector(q + 4) + rotation(turn) * step.shift, out + 4);
+    write(normalized(turn * step.turn), out);
+  } else if constexpr (J::chart == Chart::plane) {
+    write(read_planar(q) * exp_planar(read_planar(dv)), out);
+  } else {
+    for (int i = 0; i < J::nv; ++i) out[i] = S(q[i] + dv[i]);
+  }
+}
+
+template <class J, class S, class D>
+void difference_hinge(J, const S* q0, const S* q1, D* out) {
+  if constexpr (J::chart == Chart::rotation) {
+    write(log_quaternion(conjugate(read_quaternion(q0)) * read_quaternion(q1)), out);
+  } else if constexpr (J::chart == Chart::motion) {
+    const auto turn = read_quaternion(q0);
+    const Vec3<double> shift = star_times(rotation(turn), read_vector(q1 + 4) - read_vector(q0 + 4));
+    const Spatial<double> twist = log_motion({conjugate(turn) * read_quaternion(q1), shift});
+    write(twist.w, out);
+    write(twist.v, out + 3);
+  } else if constexpr (J::chart == Chart::plane) {
+    const PlanarMotion a = read_planar(q0), b = read_planar(q1);
+    const PlanarMotion turned = PlanarMotion{-a.angle, 0, 0} * PlanarMotion{b.angle, b.x - a.x, b.y - a.y};
+    const double angle =
+        std::abs(turned.angle) > largest_planar_angle ? std::remainder(turned.angle, 2 * pi) : turned.angle;
+    write(log_planar({angle, turned.x, turned.y}), out);
+  } else {
+    for (int i = 0; i < J::nv; ++i) out[i] = D(q1[i]) - D(q0[i]);
   }
 }
 
@@ -103,9 +110,9 @@ void integrate_all(const Model& model, std::span<const S> q, std::span<const S> 
   check(model, "integrate", "q", q.size(), model.nq());
   check(model, "integrate", "dv", dv.size(), model.nv());
   check(model, "integrate", "out", out.size(), model.nq());
-  for (const Joint& joint : model.joints())
-    if (joint.mimics < 0)
-      integrate_joint(joint, q.data() + joint.q_index, dv.data() + joint.v_index, out.data() + joint.q_index);
+  for_each_hinge(model, [&](auto hinge, int at, int v, const Joint&) {
+    integrate_hinge(hinge, q.data() + at, dv.data() + v, out.data() + at);
+  });
 }
 
 template <class S>
@@ -113,10 +120,9 @@ void difference_all(const Model& model, std::span<const S> q0, std::span<const S
   check(model, "difference", "q0", q0.size(), model.nq());
   check(model, "difference", "q1", q1.size(), model.nq());
   check(model, "difference", "out", out.size(), model.nv());
-  for (const Joint& joint : model.joints())
-    if (joint.mimics < 0)
-      difference_joint(joint, q0.data() + joint.q_index, q1.data() + joint.q_index,
-                       out.data() + joint.v_index);
+  for_each_hinge(model, [&](auto hinge, int at, int v, const Joint&) {
+    difference_hinge(hinge, q0.data() + at, q1.data() + at, out.data() + v);
+  });
 }
 
 template <class S>
@@ -125,41 +131,37 @@ void interpolate_all(const Model& model, std::span<const S> q0, std::span<const 
   check(model, "interpolate", "q0", q0.size(), model.nq());
   check(model, "interpolate", "q1", q1.size(), model.nq());
   check(model, "interpolate", "out", out.size(), model.nq());
-  for (const Joint& joint : model.joints()) {
-    if (joint.mimics >= 0) continue;
+  for_each_hinge(model, [&](auto hinge, int at, int, const Joint&) {
     double step[max_freedoms];
-    difference_joint(joint, q0.data() + joint.q_index, q1.data() + joint.q_index, step);
-    for (int i = 0; i < joint.nv; ++i) step[i] *= t;
-    integrate_joint(joint, q0.data() + joint.q_index, step, out.data() + joint.q_index);
-  }
-}
-
-bool has_quaternion(const Joint& joint) {
-  return joint.mimics < 0 && (joint.kind == JointKind::spherical || joint.kind == JointKind::free);
+    difference_hinge(hinge, q0.data() + at, q1.data() + at, step);
+    for (int i = 0; i < hinge.nv; ++i) step[i] *= t;
+    integrate_hinge(hinge, q0.data() + at, step, out.data() + at);
+  });
 }
 
 template <class S>
 void neutral_all(const Model& model, std::span<S> out) {
   check(model, "neutral", "out", out.size(), model.nq());
   std::fill(out.begin(), out.end(), S(0));
-  for (const Joint& joint : model.joints())
-    if (has_quaternion(joint)) out[joint.q_index + 3] = 1;
+  for_each_hinge(model, [&](auto hinge, int at, int, const Joint&) {
+    if (hinge.quaternion) out[at + 3] = 1;
+  });
 }
 
 template <class S>
 void normalise_all(const Model& model, std::span<S> q, double within) {
   check(model, "normalise", "q", q.size(), model.nq());
-  for (const Joint& joint : model.joints()) {
-    if (!has_quaternion(joint)) continue;
-    S* const p = q.data() + joint.q_index;
+  for_each_hinge(model, [&](auto hinge, int at, int, const Joint& joint) {
+    if (!hinge.quaternion) return;
+    S* const p = q.data() + at;
     const auto turn = read_quaternion(p);
     const double length = std::hypot(std::hypot(turn.x, turn.y), std::hypot(turn.z, turn.w));
     if (!(std::abs(length - 1) <= within))
       throw ArgumentError(
           fmt::format("the quaternion of joint '{}' (q[{}] to q[{}]) has length {}, expected 1 within {}",
-                      joint.name, joint.q_index, joint.q_index + 3, length, within));
+                      joint.name, at, at + 3, length, within));
     write(Quaternion<double>{turn.x / length, turn.y / length, turn.z / length, turn.w / length}, p);
-  }
+  });
 }
 
 template <class S>
@@ -168,27 +170,22 @@ void coordinate_rates_all(const Model& model, std::span<const S> q, std::span<co
   check(model, "coordinate_rates", "q", q.size(), model.nq());
   check(model, "coordinate_rates", "v", v.size(), model.nv());
   check(model, "coordinate_rates", "q_dot", q_dot.size(), model.nq());
-  for (const Joint& joint : model.joints()) {
-    if (joint.mimics >= 0) continue;
-    const S *const x = q.data() + joint.q_index, *const u = v.data() + joint.v_index;
-    S* const out = q_dot.data() + joint.q_index;
-    switch (joint.kind) {
-      case JointKind::spherical:
-      case JointKind::free: {
-        const auto turn = read_quaternion(x);
-        const auto w = read_vector(u) * 0.5;  // dq/dt = q (w, 0) / 2
-        if (joint.kind == JointKind::free) write(rotation(turn) * read_vector(u + 3), out + 4);
-        write(turn * Quaternion<double>{w.x, w.y, w.z, 0}, out);
-        break;
-      }
-      case JointKind::planar:
-        write(PlanarMotion{double(x[0]), 0, 0} * PlanarMotion{0, double(u[1]), double(u[2])}, out);
-        out[0] = u[0];
-        break;
-      default:
-        std::copy_n(u, joint.nv, out);
+  for_each_hinge(model, [&](auto hinge, int at, int first, const Joint&) {
+    constexpr Chart chart = decltype(hinge)::chart;
+    const S *const x = q.data() + at, *const u = v.data() + first;
+    S* const out = q_dot.data() + at;
+    if constexpr (chart == Chart::rotation || chart == Chart::motion) {
+      const auto turn = read_quaternion(x);
+      const auto w = read_vector(u) * 0.5;  // dq/dt = q (w, 0) / 2
+      if constexpr (chart == Chart::motion) write(rotation(turn) * read_vector(u + 3), out + 4);
+      write(turn * Quaternion<double>{w.x, w.y, w.z, 0}, out);
+    } else if constexpr (chart == Chart::plane) {
+      write(PlanarMotion{double(x[0]), 0, 0} * PlanarMotion{0, double(u[1]), double(u[2])}, out);
+      out[0] = u[0];
+    } else {
+      std::copy_n(u, hinge.nv, out);
     }
-  }
+  });
 }
 
 double uniform(std::mt19937_64& engine) { return double(engine() >> 11) * 0x1p-53; }  // [0, 1)
@@ -220,11 +217,11 @@ Range filled(const Range& limits, double reach) {
 std::vector<Range> narrowed_limits(const Model& model) {
   std::vector<Range> out;
   if (!model.has_mimics()) return out;
-  for (const Joint& joint : model.joints()) out.push_back({joint.limits.lower, joint.limits.upper});
+  for (const Joint& joint : model.joints()) out.push_back({joint.limits.lower[0], joint.limits.upper[0]});
   for (const Joint& joint : model.joints()) {
     if (joint.mimics < 0 || joint.multiplier == 0) continue;
-    double lower = (joint.limits.lower - joint.offset) / joint.multiplier;
-    double upper = (joint.limits.upper - joint.offset) / joint.multiplier;
+    double lower = (joint.limits.lower[0] - joint.offset) / joint.multiplier;
+    double upper = (joint.limits.upper[0] - joint.offset) / joint.multiplier;
     if (lower > upper) std::swap(lower, upper);
     Range& source = out[joint.mimics];
     const Range both{std::max(source.lower, lower), std::min(source.upper, upper)};
@@ -239,7 +236,7 @@ struct BlockWriter {
   std::size_t nv;
   void put(int row, int column, double x) { J[std::size_t(row) * nv + column] = x; }
   void put(int row, int column, const Mat3<double>& m) {
-    const double* p = &m.xx;
+    const double p[] = {m.xx, m.xy, m.xz, m.yx, m.yy, m.yz, m.zx, m.zy, m.zz};
     for (int i = 0; i < 9; ++i) put(row + i / 3, column + i % 3, p[i]);
   }
   void put(int at, const std::array<double, 9>& m) {
@@ -262,23 +259,18 @@ void derivative_of_integrate(const char* function, const Model& model, std::span
   check(model, function, "J", J.size(), nv * nv);
   std::fill(J.begin(), J.end(), 0.0);
   BlockWriter out{J.data(), nv};
-  for (const Joint& joint : model.joints()) {
-    if (joint.mimics >= 0) continue;
-    const double* const x = dv.data() + joint.v_index;
-    switch (joint.kind) {
-      case JointKind::spherical:
-        out.put(joint.v_index, joint.v_index, of(Spatial<double>{read_vector(x), {0, 0, 0}}).A);
-        break;
-      case JointKind::free:
-        out.put(joint.v_index, of(Spatial<double>{read_vector(x), read_vector(x + 3)}));
-        break;
-      case JointKind::planar:
-        out.put(joint.v_index, of(read_planar(x)));
-        break;
-      default:
-        for (int i = 0; i < joint.nv; ++i) out.put(joint.v_index + i, joint.v_index + i, 1);
-    }
-  }
+  for_each_hinge(model, [&](auto hinge, int, int at, const Joint&) {
+    constexpr Chart chart = decltype(hinge)::chart;
+    const double* const x = dv.data() + at;
+    if constexpr (chart == Chart::rotation)
+      out.put(at, at, of(Spatial<double>{read_vector(x), {0, 0, 0}}).A);
+    else if constexpr (chart == Chart::motion)
+      out.put(at, of(Spatial<double>{read_vector(x), read_vector(x + 3)}));
+    else if constexpr (chart == Chart::plane)
+      out.put(at, of(read_planar(x)));
+    else
+      for (int i = 0; i < hinge.nv; ++i) out.put(at + i, at + i, 1);
+  });
 }
 
 }  // namespace
@@ -322,32 +314,23 @@ void random(const Model& model, std::mt19937_64& engine, std::span<double> out) 
   for (std::size_t j = 0; j < model.joints().size(); ++j) {
     const Joint& joint = model.joints()[j];
     if (joint.mimics >= 0) continue;
-    double* const q = out.data() + joint.q_index;
-    if (has_quaternion(joint)) write(random_quaternion(engine), q);
-    switch (joint.kind) {
-      case JointKind::fixed:
-      case JointKind::spherical:
-        break;
-      case JointKind::free:
-        for (int i = 4; i < 7; ++i) q[i] = uniform(engine, -1, 1);
-        break;
-      case JointKind::universal:
-        for (int i = 0; i < 2; ++i) q[i] = uniform(engine, -pi, pi);
-        break;
-      case JointKind::cylindrical:
-      case JointKind::planar:
-        q[0] = uniform(engine, -pi, pi);
-        for (int i = 1; i < joint.nq; ++i) q[i] = uniform(engine, -1, 1);
-        break;
-      case JointKind::revolute:
-      case JointKind::continuous:
-      case JointKind::helical:
-      case JointKind::prismatic: {
-        const Range limits = narrowed.empty() ? Range{joint.limits.lower, joint.limits.upper} : narrowed[j];
-        const Range range = filled(limits, joint.kind == JointKind::prismatic ? 1 : pi);
-        q[0] = uniform(engine, range.lower, range.upper);
-      }
-    }
+    const auto limits_of = [&](int freedom) {
+      return narrowed.empty() || freedom > 0 ? Range{joint.limits.lower[freedom], joint.limits.upper[freedom]}
+                                             : narrowed[j];
+    };
+    int at = joint.q_index, freedom = 0;
+    for (const HingeKind kind : hinges_of(joint.kind))
+      visit(kind, [&](auto hinge) {
+        const int first = hinge.quaternion ? 4 : 0;
+        if (hinge.quaternion) write(random_quaternion(engine), out.data() + at);
+        for (int i = first; i < hinge.nq; ++i) {
+          const bool adds = hinge.chart == Chart::adds;
+          const Range free{-infinity, infinity};
+          const Range range = filled(adds ? limits_of(freedom + i) : free, i == hinge.angle ? pi : 1);
+          out[at + i] = uniform(engine, range.lower, range.upper);
+        }
+        at += hinge.nq, freedom += hinge.nv;
+      });
   }
 }
 std::vector<double> random(const Model& model, std::uint64_t seed) {

@@ -40,8 +40,8 @@ void neutral(const Model& model, std::span<double> out);
 void neutral(const Model& model, std::span<float> out);
 std::vector<double> neutral(const Model& model);
 
-/// Uniform within the limits of one-axis joints where they are finite (those of mimic joints too, seen from
-/// the joint that they follow), else within pi or one metre of zero; orientations are uniform. The same
+/// Uniform within the limits of coordinates that add, where they are finite (those of mimic joints too, seen
+/// from the joint that they follow), else within pi or a metre of zero; orientations are uniform. The same
 /// numbers on every machine. Allocates if the model has mimic joints.
 void random(const Model& model, std::mt19937_64& engine, std::span<double> out);
 std::vector<double> random(const Model& model, std::uint64_t seed);

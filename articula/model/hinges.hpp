@@ -82,17 +82,30 @@ ARTICULA_INLINE Spatial<S> operator*(const ArticulatedInertia<S>& P, const Screw
   return P * spatial(r);
 }
 
-// --- the kinds ---------------------------------------------------------------------------------------
-enum class HingeKind : unsigned char { revolute, prismatic, helical, cylindrical, planar, spherical, free };
-inline constexpr int hinge_kinds = 7;
+// --- the kinds --------------------------------------------------------------------------------------
+/// The one list of the kinds: name and struct. A new kind is a struct below and an entry here.
+#define ARTICULA_HINGE_KINDS(entry)                                             \
+  entry(revolute, Revolute) entry(prismatic, Prismatic) entry(helical, Helical) \
+      entry(cylindrical, Cylindrical) entry(planar, Planar) entry(spherical, Spherical) entry(free, Free)
+
+#define ARTICULA_HINGE_NAME(name, type) name,
+#define ARTICULA_HINGE_ONE(name, type) +1
+enum class HingeKind : unsigned char { ARTICULA_HINGE_KINDS(ARTICULA_HINGE_NAME) };
+inline constexpr int hinge_kinds = ARTICULA_HINGE_KINDS(ARTICULA_HINGE_ONE);
 inline constexpr int max_freedoms = 6;
 
+/// How a kind's coordinates move with its velocity: they add, or are a rotation (unit quaternion), a rigid
+/// motion (unit quaternion, position) or one of the plane (angle, position). See configuration.cpp.
+enum class Chart : unsigned char { adds, rotation, motion, plane };
+
 // Every kind has: nq, nv; `angle`: the index of the coordinate that turns about z (-1: none); `quaternion`;
-// slide(q, pitch): the shift of the outboard origin in joint axes; and row<i>(R, pitch), the rows of H.
+// `chart`; `axial`: nothing of it is told along x or y, so that body axes may be turned about z; slide(q,
+// pitch): the shift of the outboard origin in joint axes; and row<i>(R, pitch), the rows of H.
 struct Revolute {
   static constexpr HingeKind kind = HingeKind::revolute;
   static constexpr int nq = 1, nv = 1, angle = 0;
-  static constexpr bool quaternion = false, slides = false;
+  static constexpr bool quaternion = false, slides = false, axial = true;
+  static constexpr Chart chart = Chart::adds;
   template <class S, class R>
   ARTICULA_INLINE static Vec3<S> slide(const S*, const R&) {
     return {S(0), S(0), S(0)};
@@ -106,7 +119,8 @@ struct Revolute {
 struct Prismatic {
   static constexpr HingeKind kind = HingeKind::prismatic;
   static constexpr int nq = 1, nv = 1, angle = -1;
-  static constexpr bool quaternion = false, slides = true;
+  static constexpr bool quaternion = false, slides = true, axial = true;
+  static constexpr Chart chart = Chart::adds;
   template <class S, class R>
   ARTICULA_INLINE static Vec3<S> slide(const S* q, const R&) {
     return {S(0), S(0), q[0]};
@@ -120,7 +134,8 @@ struct Prismatic {
 struct Helical {
   static constexpr HingeKind kind = HingeKind::helical;
   static constexpr int nq = 1, nv = 1, angle = 0;
-  static constexpr bool quaternion = false, slides = true;
+  static constexpr bool quaternion = false, slides = true, axial = true;
+  static constexpr Chart chart = Chart::adds;
   template <class S, class R>
   ARTICULA_INLINE static Vec3<S> slide(const S* q, const R& pitch) {
     return {S(0), S(0), q[0] * pitch};
@@ -135,7 +150,8 @@ struct Helical {
 struct Cylindrical {
   static constexpr HingeKind kind = HingeKind::cylindrical;
   static constexpr int nq = 2, nv = 2, angle = 0;
-  static constexpr bool quaternion = false, slides = true;
+  static constexpr bool quaternion = false, slides = true, axial = true;
+  static constexpr Chart chart = Chart::adds;
   template <class S, class R>
   ARTICULA_INLINE static Vec3<S> slide(const S* q, const R&) {
     return {S(0), S(0), q[1]};
@@ -153,7 +169,8 @@ struct Cylindrical {
 struct Planar {
   static constexpr HingeKind kind = HingeKind::planar;
   static constexpr int nq = 3, nv = 3, angle = 0;
-  static constexpr bool quaternion = false, slides = true;
+  static constexpr bool quaternion = false, slides = true, axial = false;
+  static constexpr Chart chart = Chart::plane;
   template <class S, class R>
   ARTICULA_INLINE static Vec3<S> slide(const S* q, const R&) {
     return {q[1], q[2], S(0)};
@@ -183,7 +200,8 @@ ARTICULA_INLINE Vec3<S> axis_of(const Mat3<S>& axes) {
 struct Spherical {
   static constexpr HingeKind kind = HingeKind::spherical;
   static constexpr int nq = 4, nv = 3, angle = -1;
-  static constexpr bool quaternion = true, slides = false;
+  static constexpr bool quaternion = true, slides = false, axial = false;
+  static constexpr Chart chart = Chart::rotation;
   template <class S, class R>
   ARTICULA_INLINE static Vec3<S> slide(const S*, const R&) {
     return {S(0), S(0), S(0)};
@@ -198,7 +216,8 @@ struct Spherical {
 struct Free {
   static constexpr HingeKind kind = HingeKind::free;
   static constexpr int nq = 7, nv = 6, angle = -1;
-  static constexpr bool quaternion = true, slides = true;
+  static constexpr bool quaternion = true, slides = true, axial = false;
+  static constexpr Chart chart = Chart::motion;
   template <class S, class R>
   ARTICULA_INLINE static Vec3<S> slide(const S* q, const R&) {
     return {q[4], q[5], q[6]};
@@ -215,24 +234,16 @@ struct Free {
 /// Calls f with the joint's kind as a type: the one place where a kind becomes code.
 template <class F>
 ARTICULA_INLINE decltype(auto) visit(HingeKind kind, F&& f) {
-  switch (kind) {
-    case HingeKind::revolute:
-      return f(Revolute{});
-    case HingeKind::prismatic:
-      return f(Prismatic{});
-    case HingeKind::helical:
-      return f(Helical{});
-    case HingeKind::cylindrical:
-      return f(Cylindrical{});
-    case HingeKind::planar:
-      return f(Planar{});
-    case HingeKind::spherical:
-      return f(Spherical{});
-    case HingeKind::free:
-      return f(Free{});
-  }
+#define ARTICULA_HINGE_CASE(name, type) \
+  case HingeKind::name:                 \
+    return f(type{});
+  switch (kind) { ARTICULA_HINGE_KINDS(ARTICULA_HINGE_CASE) }
+#undef ARTICULA_HINGE_CASE
   __builtin_unreachable();
 }
+
+#undef ARTICULA_HINGE_NAME
+#undef ARTICULA_HINGE_ONE
 
 /// f(std::integral_constant-like index) for each freedom of J, unrolled.
 template <int i>

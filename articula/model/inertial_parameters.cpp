@@ -29,6 +29,8 @@ Sym3<double> central_inertia(const InertialParameters& p) {
           J.xy - shift.xy, J.xz - shift.xz, J.yz - shift.yz};
 }
 
+Sym3<double> turned(const Mat3<double>& R, const Sym3<double>& J) { return symmetric(R * full(J) * star(R)); }
+
 /// By its pivots: no eigenvalue is needed for the many bodies that are sound.
 bool positive_definite(const Sym3<double>& J) {
   if (!(J.xx > 0)) return false;
@@ -85,6 +87,28 @@ std::optional<std::string> problem_with(const InertialParameters& p, double roun
       "kg "
       "m^2; check that it is about the link's origin",
       moments[0], moments[1], moments[2]);
+}
+
+void weld(MassProperties& body, const MassProperties& piece, const Pose& pose) {
+  if (piece.mass == 0) {  // pure rotational inertia, as some files give rotors
+    body.inertia += turned(pose.R, piece.inertia);
+    return;
+  }
+  const Vec3<double> c = pose.p + pose.R * piece.center_of_mass;
+  const double mass = body.mass + piece.mass;
+  if (mass == 0) {  // only if one of them is negative
+    body = {};
+    return;
+  }
+  const Vec3<double> center = (body.center_of_mass * body.mass + c * piece.mass) * (1 / mass);
+  const auto about = [&](double m, const Vec3<double>& from) {  // m (|r|^2 Id - r r*), r from the new centre
+    const Vec3<double> r = from - center;
+    return minus_tilde_tilde(r, r * (0.5 * m));
+  };
+  body.inertia = body.inertia + about(body.mass, body.center_of_mass) + turned(pose.R, piece.inertia) +
+                 about(piece.mass, c);
+  body.mass = mass;
+  body.center_of_mass = center;
 }
 
 std::array<double, 3> principal_moments(const Sym3<double>& J) {

@@ -3,6 +3,7 @@
 // zz). Axes and origin are those of the body's link, as files state them; links welded to it are included.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string>
@@ -21,6 +22,9 @@ std::vector<double> inertial_parameters(const Model& model);
 /// The other way. Without mass the mass centre is the origin.
 MassProperties mass_properties(const InertialParameters& parameters);
 
+/// Adds a welded piece, given by its mass properties in a frame at `pose`.
+void weld(MassProperties& body, const MassProperties& piece, const Pose& pose);
+
 /// What is wrong with them, or nothing: the errors that find_problems tells of a link's. `rounding`: of the
 /// numbers, relative.
 std::optional<std::string> problem_with(const InertialParameters& parameters, double rounding = 1e-15);
@@ -28,6 +32,8 @@ std::optional<std::string> problem_with(const InertialParameters& parameters, do
 // --- for the kernels ---------------------------------------------------------------------------------
 /// Moments below zero by this much of the largest are rounding: files have six digits.
 inline constexpr double negative_moment = 1e-6;
+/// Inertias of a body of this mass below it are zero but for rounding: the body is a point to a micrometre.
+inline double negligible_inertia(double mass) { return std::max(1e-12 * mass, 1e-20); }
 /// Principal moments, ascending; what only rounding left of them is zero.
 std::array<double, 3> principal_moments(const Sym3<double>& J);
 

@@ -22,8 +22,11 @@ struct ResolvedTree {
 struct MasslessFreedom {
   int link;                  // that it moves
   int joint;                 // -1: the free joint between the world and a free base
+  int freedom;               // of that joint
   std::string motion;        // "turning about (0, 0, 1)", in the axes of `link`
   bool bodies_have_inertia;  // yes: outboard joints take up the motion; no: the bodies outboard offer none
+  bool is_negative;          // D is below zero in some posture: inertias of no real body
+  double scale;              // what D's rounding errors are relative to
 };
 
 /// D(k) = H P H* + armature at two fixed pseudo-random configurations. The mass matrix is

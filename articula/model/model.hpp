@@ -31,7 +31,7 @@ struct Joint {
   Vec3<double> axis;  // unit length, joint axes
   double pitch;
   JointLimits limits;
-  double damping, friction, armature;
+  PerFreedom damping, friction, armature, stiffness, spring_reference;
 };
 
 /// A moving body: a link with all that is welded to it. Bodies are numbered base to tip, depth first in file
@@ -75,6 +75,11 @@ class Model {
   const ModelSpec& spec() const;
   const std::vector<Finding>& warnings() const;
 
+  /// Velocities that nothing resists in any configuration: all mass outboard lies on the joint's axis, or
+  /// there is none. Calls that divide by D (forward dynamics, the mass matrix' inverse) throw SingularError
+  /// with the joint's name if there is one; kinematics, inverse dynamics and the mass matrix work.
+  const std::vector<int>& massless_velocities() const;
+
   /// A copy with another gravity vector.
   Model with_gravity(const Vec3<double>& gravity) const;
 
@@ -105,5 +110,7 @@ class Model {
 
 /// Everything wrong or suspicious in a specification; a Model can be built if there is no error among it.
 std::vector<Finding> find_problems(const ModelSpec& spec, Base base = Base::fixed);
+/// ModelError with the first error among them, and how many more there are; nothing if there is none.
+void throw_first_error(const std::vector<Finding>& findings);
 
 }  // namespace articula

@@ -1,8 +1,10 @@
 // What a model is made from: links, joints and frames as a user or a file states them. Every reader produces
-// a ModelSpec, every writer takes one, and a Model is made from one (model.hpp).
+// a ModelSpec, every writer takes one; Model's constructor makes a Model of it.
 #pragma once
 
+#include <array>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,11 +44,33 @@ struct LinkSpec {
   std::string where{};  // "file:line", for messages
 };
 
+/// One number for each freedom of a joint, in the order of its velocities. Made from one number, it is that
+/// for all of them; x[i] = .. then sets a single one.
+class PerFreedom {
+ public:
+  static constexpr int most = 6;
+  PerFreedom(double all = 0) : all_(all) {}  // not explicit: .damping = 0.1
+  PerFreedom(const PerFreedom& other);
+  PerFreedom(PerFreedom&&) noexcept = default;
+  PerFreedom& operator=(PerFreedom other) noexcept;
+  ~PerFreedom() = default;
+
+  double operator[](int freedom) const { return each_ ? (*each_)[std::size_t(freedom)] : all_; }
+  double& operator[](int freedom);
+  /// Are the first `freedoms` the same number?
+  bool is_one_number(int freedoms) const;
+  bool operator==(const PerFreedom& other) const;
+
+ private:
+  double all_;
+  std::unique_ptr<std::array<double, most>> each_;  // only if they differ: models may have a million joints
+};
+
 struct JointLimits {
-  double lower = -std::numeric_limits<double>::infinity();
-  double upper = std::numeric_limits<double>::infinity();
-  double velocity = std::numeric_limits<double>::infinity();
-  double effort = std::numeric_limits<double>::infinity();
+  PerFreedom lower = -std::numeric_limits<double>::infinity();
+  PerFreedom upper = std::numeric_limits<double>::infinity();
+  PerFreedom velocity = std::numeric_limits<double>::infinity();
+  PerFreedom effort = std::numeric_limits<double>::infinity();
 };
 
 /// q = multiplier * q(joint) + offset.
@@ -70,9 +94,11 @@ struct JointSpec {
   Vec3<double> second_axis{0, 1, 0};  // universal only: fixed in the child
   double pitch = 0;                   // helical only: metres per radian
   JointLimits limits{};
-  double damping = 0;   // kept and reported; see docs/models.md
-  double friction = 0;  // likewise
-  double armature = 0;  // rotor inertia as seen at the joint, one number for all its freedoms
+  PerFreedom damping = 0;   // kept and reported, as are friction and the spring: see docs/models.md
+  PerFreedom friction = 0;  // dry
+  PerFreedom armature = 0;  // rotor inertia as seen at the joint
+  PerFreedom stiffness = 0;
+  PerFreedom spring_reference = 0;  // where the spring is at rest
   std::optional<Mimic> mimic{};
   std::string where{};
 };
@@ -85,6 +111,35 @@ struct FrameSpec {
   std::string where{};
 };
 
+/// A motor: its force times gear[i] acts on freedom i of the joint. Kept for who asks; no algorithm reads it.
+struct ActuatorSpec {
+  std::string name;
+  std::string joint;
+  PerFreedom gear = 1;
+  double lower = -std::numeric_limits<double>::infinity();  // of its force
+  double upper = std::numeric_limits<double>::infinity();
+  std::string where{};
+};
+
+/// A joint beyond the tree, which closes a loop between two links (or `world`): the frames on them meet but
+/// for what a joint of this kind leaves free. fixed: a weld; spherical: their origins meet.
+struct LoopSpec {
+  std::string name;
+  JointKind kind = JointKind::fixed;
+  std::string first, second;               // links
+  Pose first_placement, second_placement;  // of the frames, in the links' axes
+  Vec3<double> axis{1, 0, 0};              // in the first frame, for kinds that have one
+  std::string where{};
+};
+
+/// q(joint) = the sum of coefficients[i] q(source)^i: what a mimic says with two numbers, as a constraint.
+struct CouplingSpec {
+  std::string name;
+  std::string joint, source;
+  std::vector<double> coefficients;
+  std::string where{};
+};
+
 enum class Base { fixed, free };
 
 struct ModelSpec {
@@ -92,6 +147,10 @@ struct ModelSpec {
   std::vector<LinkSpec> links;
   std::vector<JointSpec> joints;
   std::vector<FrameSpec> frames;
+  // What files say beyond the tree; a Model is built without it.
+  std::vector<ActuatorSpec> actuators{};
+  std::vector<LoopSpec> loops{};
+  std::vector<CouplingSpec> couplings{};
 
   LinkSpec& add_link(LinkSpec link);
   JointSpec& add_joint(JointSpec joint);

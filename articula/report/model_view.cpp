@@ -44,7 +44,7 @@ void add_sliders(std::vector<Slider>& out, int index, const Joint& joint) {
     out.push_back({index, label, unit, lower, upper, std::clamp(0.0, lower, upper)});
   };
   const auto add_limited = [&](const char* label, const char* unit, double range) {
-    const double lower = joint.limits.lower, upper = joint.limits.upper;
+    const double lower = joint.limits.lower[0], upper = joint.limits.upper[0];
     const bool l = std::isfinite(lower), u = std::isfinite(upper);
     add(label, unit,
         l   ? lower

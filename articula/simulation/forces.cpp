@@ -60,7 +60,7 @@ JointDampers::JointDampers(const Model& model) : damping_(model.nv()) {
     const int nv = joint.mimics >= 0 ? 1 : joint.nv;
     for (int i = 0; i < nv; ++i)
       damping_[joint.v_index + i] +=
-          joint.damping * (joint.mimics >= 0 ? joint.multiplier * joint.multiplier : 1);
+          joint.damping[i] * (joint.mimics >= 0 ? joint.multiplier * joint.multiplier : 1);
   }
 }
 void JointDampers::add_forces(double, In<double>, In<double> v, Out<double> tau) {
@@ -80,8 +80,9 @@ DryFriction::DryFriction(const Model& model, double slip)
     : DryFriction(model, std::vector<double>(model.nv()), slip) {
   for (const Joint& joint : model.joints()) {
     const bool mimic = joint.mimics >= 0;
-    for (int i = 0; joint.friction != 0 && i < (mimic ? 1 : joint.nv); ++i)
-      entries_.push_back({joint.v_index + i, mimic ? joint.multiplier : 1, joint.friction});
+    for (int i = 0; i < (mimic ? 1 : joint.nv); ++i)
+      if (joint.friction[i] != 0)
+        entries_.push_back({joint.v_index + i, mimic ? joint.multiplier : 1, joint.friction[i]});
   }
 }
 void DryFriction::add_forces(double, In<double>, In<double> v, Out<double> tau) {
@@ -94,10 +95,10 @@ std::vector<JointStop> joint_stops(const Model& model) {
   for (int j = 0; j < int(model.joints().size()); ++j) {
     const Joint& joint = model.joints()[j];
     if (joint.nq != 1 || joint.nv != 1 || joint.mimics >= 0) continue;
-    if (std::isfinite(joint.limits.upper))
-      out.push_back({j, joint.q_index, joint.v_index, joint.limits.upper, 1});
-    if (std::isfinite(joint.limits.lower))
-      out.push_back({j, joint.q_index, joint.v_index, joint.limits.lower, -1});
+    if (std::isfinite(joint.limits.upper[0]))
+      out.push_back({j, joint.q_index, joint.v_index, joint.limits.upper[0], 1});
+    if (std::isfinite(joint.limits.lower[0]))
+      out.push_back({j, joint.q_index, joint.v_index, joint.limits.lower[0], -1});
   }
   return out;
 }

@@ -8,5 +8,5 @@ ARTICULA_FUZZ(text) {
   if (text.starts_with('s') || text.starts_with('o'))
     parse_mesh(text.substr(1), text[0] == 's' ? "m.stl" : "m.obj");
   else
-    parse_urdf_visuals(text, "fuzz", "/nowhere");
+    parse_urdf_visuals({text, "fuzz", "/nowhere"});
 }

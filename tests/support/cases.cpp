@@ -11,7 +11,11 @@ namespace articula::testing {
 namespace {
 void run(const std::string& name, ModelSpec spec, Base base, Rng& rng,
          const std::function<void(const Case&)>& f) {
-  for (std::size_t i = 0; i < spec.joints.size(); ++i) spec.joints[i].damping = 0.05 * double(1 + i % 5);
+  for (std::size_t i = 0; i < spec.joints.size(); ++i) {
+    JointSpec& joint = spec.joints[i];
+    for (int k = 0; k < nv_of(joint.kind); ++k)
+      joint.damping[k] = 0.05 * double(1 + (i + std::size_t(k)) % 5);
+  }
   const Vec3<double> gravity = rng.vector(10);
   const std::string full_name =
       name + (base == Base::free ? ", free base, " : ", fixed base, ") + describe(spec);

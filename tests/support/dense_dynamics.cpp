@@ -236,6 +236,7 @@ DenseDynamics::DenseDynamics(const ModelSpec& spec, Base base, const Vec3<double
         node.E = Long33::Identity();
         node.l = Long3::Zero();
         node.axis = to_long(joint->second_axis).normalized();
+        node.armature = joint->armature[1];
       } else {
         node.nv = nv_of(joint->kind);
       }
@@ -381,7 +382,7 @@ void DenseDynamics::update(std::span<const double> q_in, std::span<const double>
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const Node& node = nodes_[n];
     for (int i = 0; i < node.nv; ++i)
-      mass_matrix(node.v + i, node.v + i) += node.armature * node.multiplier * node.multiplier;
+      mass_matrix(node.v + i, node.v + i) += node.armature[i] * node.multiplier * node.multiplier;
     if (!moves(static_cast<int>(n))) continue;
     const Motion& m = without_a[n];
     const Long3 r = m.R * node.com, c = m.p + r;

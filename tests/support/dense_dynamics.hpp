@@ -78,7 +78,8 @@ class DenseDynamics {
     JointKind kind = JointKind::fixed;
     Long33 E = Long33::Identity();
     Long3 l = Long3::Zero(), axis = Long3::UnitZ();
-    Long pitch = 0, armature = 0, multiplier = 1, offset = 0;
+    Long pitch = 0, multiplier = 1, offset = 0;
+    PerFreedom armature;
     int q = 0, v = 0, nv = 0, body = -1;
     Long mass = 0;
     Long3 com = Long3::Zero();

@@ -70,7 +70,8 @@ inline Vector damping_of(const Model& model) {
   Vector out(model.nv());
   for (const Joint& joint : model.joints())
     for (int i = 0; i < (joint.mimics >= 0 ? 1 : joint.nv); ++i)
-      out[joint.v_index + i] += joint.damping * (joint.mimics >= 0 ? joint.multiplier * joint.multiplier : 1);
+      out[joint.v_index + i] +=
+          joint.damping[i] * (joint.mimics >= 0 ? joint.multiplier * joint.multiplier : 1);
   return out;
 }
 /// x + s damping v.

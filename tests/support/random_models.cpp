@@ -98,7 +98,10 @@ JointSpec random_joint(Rng& rng, JointKind kind, const RandomOptions& options) {
   joint.axis = random_axis(rng);
   joint.second_axis = perpendicular_axis(rng, joint.axis);
   if (kind == JointKind::helical) joint.pitch = rng.uniform(-0.3, 0.3);
-  if (rng.chance(options.armature)) joint.armature = rng.uniform(0.001, 0.1);
+  if (rng.chance(options.armature)) {
+    const double first = rng.uniform(0.001, 0.1);
+    for (int i = 0; i < nv_of(kind); ++i) joint.armature[i] = first * (1 + 0.3 * i);
+  }
   return joint;
 }
 

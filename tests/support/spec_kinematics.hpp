@@ -89,7 +89,7 @@ inline Eigen::MatrixXd mass_matrix_of(const ModelSpec& spec, const std::vector<d
   Eigen::Index next = 0;
   for (const auto& joint : spec.joints) {
     if (joint.kind == JointKind::fixed) continue;
-    M(next, next) += joint.armature;
+    M(next, next) += joint.armature[0];
     ++next;
   }
   return M;

@@ -32,9 +32,9 @@ void check_findings(const std::vector<Finding>& findings, const std::string& tex
   }
 }
 
-void check_rewriting(const UrdfResult& read, const std::string& text) {
+void check_rewriting(const LoadedModel& read, const std::string& text) {
   const std::string written = write_urdf(read.spec);
-  const UrdfResult again = parse_urdf_spec(written, "fuzz");
+  const LoadedModel again = parse_urdf_spec(written, "fuzz");
   if (has_errors(again.findings))
     fail("what was written cannot be read", describe(again.findings.front()), text);
   if (again.spec.joints.size() < read.spec.joints.size()) fail("joints were lost in writing", written, text);
@@ -45,7 +45,7 @@ void check_rewriting(const UrdfResult& read, const std::string& text) {
 }  // namespace
 
 Outcome exercise_urdf(const std::string& text) {
-  UrdfResult read;
+  LoadedModel read;
   try {
     read = parse_urdf_spec(text, "fuzz");
   } catch (const ModelError& e) {

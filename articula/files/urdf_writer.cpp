@@ -1,0 +1,269 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <iterator>
+#include <limits>
+#include <set>
+
+#include "articula/error.hpp"
+#include "articula/files/urdf.hpp"
+#include "articula/files/urdf_kinds.hpp"
+#include "articula/model/joint_kinds.hpp"
+
+namespace articula {
+
+namespace {
+
+using V3 = Vec3<double>;
+constexpr double infinity = std::numeric_limits<double>::infinity();
+constexpr double largest = std::numeric_limits<double>::max();
+
+bool is_zero(const V3& a) { return a.x == 0 && a.y == 0 && a.z == 0; }
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      case '\n':
+      case '\r':
+      case '\t':
+        out += fmt::format("&#{};", int(c));
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+/// Shortest text that reads back as the same number. The sign of zero is kept.
+std::string say(const V3& a) { return fmt::format("{} {} {}", a.x, a.y, a.z); }
+
+bool same(const Mat3<double>& a, const Mat3<double>& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+double distance(const Mat3<double>& a, const Mat3<double>& b) {
+  const Mat3<double> d = a - b;
+  double worst = 0;
+  for (const double x : {d.xx, d.xy, d.xz, d.yx, d.yy, d.yz, d.zx, d.zy, d.zz})
+    worst = std::max(worst, std::abs(x));
+  return worst;
+}
+
+/// Roll, pitch and yaw of R, exact also near pitch = pi/2: there roll makes up for whatever yaw is chosen.
+V3 angles_of(const Mat3<double>& R) {
+  const double pitch = std::atan2(-R.zx, std::hypot(R.xx, R.yx)), yaw = std::atan2(R.yx, R.xx);
+  const double s = std::sin(yaw), c = std::cos(yaw);
+  return {std::atan2(s * R.xz - c * R.yz, c * R.yy - s * R.xy), pitch, yaw};
+}
+
+/// The angles within two last places of those above that give R best; if R came from a URDF file, R itself.
+V3 best_angles(const Mat3<double>& R) {
+  const V3 start = angles_of(R);
+  V3 best = start;
+  double least = distance(rotation_from_rpy(start.x, start.y, start.z), R);
+  const auto around = [](double x) {
+    const double up = std::nextafter(x, infinity), down = std::nextafter(x, -infinity);
+    return std::array{x, up, down, std::nextafter(up, infinity), std::nextafter(down, -infinity)};
+  };
+  for (const double roll : around(start.x))
+    for (const double pitch : around(start.y))
+      for (const double yaw : around(start.z)) {
+        if (least == 0) return best;
+        const double off = distance(rotation_from_rpy(roll, pitch, yaw), R);
+        if (off < least) best = {roll, pitch, yaw}, least = off;
+      }
+  return best;
+}
+
+class Writer {
+ public:
+  explicit Writer(const ModelSpec& spec) : spec_(spec) {}
+  std::string write();
+
+ private:
+  void write_link(const LinkSpec& link);
+  void write_joint(const JointSpec& joint);
+  void write_origin(const Pose& pose);
+  void write_limit(const JointSpec& joint);
+  void write_frame(const FrameSpec& frame);
+  void write_weld(const std::string& child, const std::string& parent, const Pose& placement,
+                  std::string name);
+  bool needs_world() const;
+  void weld_root();
+  template <class... A>
+  void line(fmt::format_string<A...> text, A&&... a) {
+    fmt::format_to(std::back_inserter(out_), text, std::forward<A>(a)...);
+    out_ += '\n';
+  }
+
+  const ModelSpec& spec_;
+  std::string out_;
+  std::set<std::string, std::less<>> joint_names_;
+};
+
+std::string Writer::write() {
+  if (!spec_.loops.empty() || !spec_.couplings.empty())
+    throw ModelError(fmt::format("model '{}' has loops or couplings, which URDF cannot say", spec_.name));
+  line("<?xml version=\"1.0\"?>");
+  line("<robot name=\"{}\">", escaped(spec_.name));
+  for (const auto& joint : spec_.joints) joint_names_.insert(joint.name);
+  const bool adds_world = needs_world();
+  if (adds_world) line("  <link name=\"{}\"/>", world);
+  for (const auto& link : spec_.links) write_link(link);
+  for (const auto& joint : spec_.joints) write_joint(joint);
+  if (adds_world) weld_root();
+  for (const auto& frame : spec_.frames) write_frame(frame);
+  line("</robot>");
+  return std::move(out_);
+}
+
+/// Does something hang from the world by its name, while no link has that name?
+bool Writer::needs_world() const {
+  const auto is_world = [](const LinkSpec& link) { return link.name == world; };
+  const auto hangs = [](const JointSpec& joint) { return joint.parent == world; };
+  const auto stays = [](const FrameSpec& frame) { return frame.link == world; };
+  return std::none_of(spec_.links.begin(), spec_.links.end(), is_world) &&
+         (std::any_of(spec_.joints.begin(), spec_.joints.end(), hangs) ||
+          std::any_of(spec_.frames.begin(), spec_.frames.end(), stays));
+}
+
+/// The world being a link now, the root that stood on it without a joint needs one: URDF allows one root.
+void Writer::weld_root() {
+  std::set<std::string_view> children;
+  for (const auto& joint : spec_.joints) children.insert(joint.child);
+  for (const auto& link : spec_.links)
+    if (!children.contains(link.name)) write_weld(link.name, std::string(world), {}, link.name + "_to_world");
+}
+
+template <class... D>
+void require_finite(const std::string& owner, D... numbers) {
+  if ((std::isfinite(numbers) && ...)) return;
+  throw ModelError(owner +
+                   " has a number that is not finite, which URDF cannot say; correct it before writing");
+}
+void require_finite(const std::string& owner, const Pose& pose) {
+  const Mat3<double>& R = pose.R;
+  require_finite(owner, pose.p.x, pose.p.y, pose.p.z, R.xx, R.xy, R.xz, R.yx, R.yy, R.yz, R.zx, R.zy, R.zz);
+}
+
+void Writer::write_link(const LinkSpec& link) {
+  const MassProperties& m = link.mass;
+  const Sym3<double>& J = m.inertia;
+  const V3& c = m.center_of_mass;
+  require_finite("link '" + link.name + "'", m.mass, c.x, c.y, c.z, J.xx, J.yy, J.zz, J.xy, J.xz, J.yz);
+  const bool empty = m.mass == 0 && is_zero(c) && is_zero({J.xx, J.yy, J.zz}) && is_zero({J.xy, J.xz, J.yz});
+  if (empty) {
+    line("  <link name=\"{}\"/>", escaped(link.name));
+    return;
+  }
+  line("  <link name=\"{}\">", escaped(link.name));
+  line("    <inertial>");
+  line("      <origin xyz=\"{}\"/>", say(c));
+  line("      <mass value=\"{}\"/>", m.mass);
+  line("      <inertia ixx=\"{}\" ixy=\"{}\" ixz=\"{}\" iyy=\"{}\" iyz=\"{}\" izz=\"{}\"/>", J.xx, J.xy, J.xz,
+       J.yy, J.yz, J.zz);
+  line("    </inertial>");
+  line("  </link>");
+}
+
+void Writer::write_origin(const Pose& pose) {
+  if (same(pose.R, Mat3<double>::identity()))
+    line("    <origin xyz=\"{}\"/>", say(pose.p));
+  else
+    line("    <origin xyz=\"{}\" rpy=\"{}\"/>", say(pose.p), say(best_angles(pose.R)));
+}
+
+std::string_view urdf_name(const JointSpec& joint) {
+  for (const UrdfKind& known : urdf_kinds)
+    if (known.kind == joint.kind) return known.name;
+  throw ModelError(
+      fmt::format("joint '{}' is {}, which URDF has no name for; replace it by revolute and prismatic joints "
+                  "with massless links between them",
+                  joint.name, name_of(joint.kind)));
+}
+
+/// URDF has one for all freedoms of a joint.
+double one_number(const JointSpec& joint, const PerFreedom& x, std::string_view what) {
+  if (x.is_one_number(nv_of(joint.kind))) return x[0];
+  throw ModelError(
+      fmt::format("the freedoms of joint '{}' differ in {}, which URDF cannot say; give them the "
+                  "same, or split the joint",
+                  joint.name, what));
+}
+
+void Writer::write_joint(const JointSpec& joint) {
+  const std::string owner = "joint '" + joint.name + "'";
+  require_finite(owner, joint.placement);
+  const double damping = one_number(joint, joint.damping, "damping"),
+               friction = one_number(joint, joint.friction, "friction"),
+               armature = one_number(joint, joint.armature, "armature");
+  require_finite(owner, joint.axis.x, joint.axis.y, joint.axis.z, damping, friction, armature);
+  line("  <joint name=\"{}\" type=\"{}\">", escaped(joint.name), urdf_name(joint));
+  line("    <parent link=\"{}\"/>", escaped(joint.parent));
+  line("    <child link=\"{}\"/>", escaped(joint.child));
+  write_origin(joint.placement);
+  if (has_axis(joint.kind)) line("    <axis xyz=\"{}\"/>", say(joint.axis));
+  write_limit(joint);
+  if (damping != 0 || friction != 0 || armature != 0)
+    line("    <dynamics damping=\"{}\" friction=\"{}\"{}/>", damping, friction,
+         armature == 0 ? "" : fmt::format(" armature=\"{}\"", armature));
+  if (joint.mimic) {
+    require_finite(owner, joint.mimic->multiplier, joint.mimic->offset);
+    line("    <mimic joint=\"{}\" multiplier=\"{}\" offset=\"{}\"/>", escaped(joint.mimic->joint),
+         joint.mimic->multiplier, joint.mimic->offset);
+  }
+  line("  </joint>");
+}
+
+/// A bound that is missing reads as 0, so that half a range needs a number for infinity: the largest one.
+void Writer::write_limit(const JointSpec& joint) {
+  const struct {
+    double lower, upper, effort, velocity;
+  } l{one_number(joint, joint.limits.lower, "limits"), one_number(joint, joint.limits.upper, "limits"),
+      one_number(joint, joint.limits.effort, "limits"), one_number(joint, joint.limits.velocity, "limits")};
+  if (std::isnan(l.lower) || std::isnan(l.upper) || std::isnan(l.effort) || std::isnan(l.velocity))
+    throw ModelError("joint '" + joint.name + "' has a limit that is NaN; correct it before writing");
+  std::string text;
+  if (std::isfinite(l.lower) || std::isfinite(l.upper))
+    text += fmt::format(" lower=\"{}\" upper=\"{}\"", std::clamp(l.lower, -largest, largest),
+                        std::clamp(l.upper, -largest, largest));
+  if (std::isfinite(l.effort)) text += fmt::format(" effort=\"{}\"", l.effort);
+  if (std::isfinite(l.velocity)) text += fmt::format(" velocity=\"{}\"", l.velocity);
+  if (!text.empty()) line("    <limit{}/>", text);
+}
+
+void Writer::write_frame(const FrameSpec& frame) {
+  require_finite("frame '" + frame.name + "'", frame.placement);
+  line("  <link name=\"{}\"/>", escaped(frame.name));
+  write_weld(frame.name, frame.link, frame.placement, frame.name + "_joint");
+}
+
+void Writer::write_weld(const std::string& child, const std::string& parent, const Pose& placement,
+                        std::string name) {
+  while (!joint_names_.insert(name).second) name += '_';
+  line("  <joint name=\"{}\" type=\"fixed\">", escaped(name));
+  line("    <parent link=\"{}\"/>", escaped(parent));
+  line("    <child link=\"{}\"/>", escaped(child));
+  write_origin(placement);
+  line("  </joint>");
+}
+
+}  // namespace
+
+std::string write_urdf(const ModelSpec& spec) { return Writer(spec).write(); }
+
+}  // namespace articula
