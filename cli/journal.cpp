@@ -87,13 +87,15 @@ Journal::~Journal() {
   if (lock_ >= 0) close(lock_);
 }
 
+bool Journal::has_part() const { return is_file() && has_line(fd_); }
+
 Recording Journal::earlier() const {
-  const bool has_file = is_file() && access(path_.c_str(), F_OK) == 0, has_part = is_file() && has_line(fd_);
-  if (!has_part && !has_file)
+  const bool has_file = is_file() && access(path_.c_str(), F_OK) == 0;
+  if (!has_part() && !has_file)
     throw InputError(fmt::format("--resume: there is no {} and no {}.part to go on from", path_, path_));
   Recording out;
   try {
-    if (has_part) out = read_recording(part_, FileFormat::csv);
+    if (has_part()) out = read_recording(part_, FileFormat::csv);
     if (out.size() == 0 && has_file) out = read_recording(path_, format_of(path_));
   } catch (const ArgumentError& error) {
     throw InputError(fmt::format("--resume: {}", error.what()));

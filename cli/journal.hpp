@@ -22,6 +22,8 @@ class Journal {
   Journal(const Journal&) = delete;
 
   bool is_file() const { return !part_.empty(); }
+  /// Whether an earlier run left a FILE.part with rows.
+  bool has_part() const;
   /// What an earlier run left: FILE.part if it has rows, else FILE. Throws InputError.
   Recording earlier() const;
 

@@ -190,8 +190,8 @@ void tell_why_slow(Watch& watch, std::string_view integrator) {
   watch.told = [integrator, said = false](double t, double evaluations, double more) mutable {
     if (said || evaluations < 1e6 || more < 1e8) return;
     said = true;
-    fmt::print(stderr, "articula: warning: {}: {:.0e} evaluations at t = {:.2g} s, {:.0e} to go{}\n",
-               integrator, evaluations, t, more, integrator == "rk45" ? ": stiff? try cvode" : "");
+    say("warning: {}: {:.0e} evaluations at t = {:.2g} s, {:.0e} to go{}", integrator, evaluations, t, more,
+        integrator == "rk45" ? ": stiff? try cvode" : "");
   };
 }
 
@@ -217,8 +217,8 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
   if (o.resume) {
     earlier = journal.earlier();
     const std::optional<long> at = resume(motion, *earlier, kept.about, o, when);
-    if (!at) return done;
-    k = *at;
+    if (!at && !journal.has_part()) return done;
+    k = at.value_or(when.grid.steps());  // all rows are there: FILE.part only has to take its name
   } else {
     motion.row(row);  // the first row: forces and energies exist at the start
   }
