@@ -199,8 +199,7 @@ void run_together(const Model& model, const std::vector<Run>& runs, const std::v
     // Steps of one length: the last one may be shorter.
     const long alike = std::max(1L, grid.steps() - 1 - k);
     RolloutOptions options;
-    options.stepper =
-        static_cast<Stepper>(runs[0].setup.integrator);  // both lists begin with the explicit ones
+    options.integrator = runs[0].setup.integrator;
     options.damping = runs[0].setup.model_damping;
     options.steps = std::size_t(std::min(alike, most));
     options.step = grid.time(k + 1) - grid.time(k);
