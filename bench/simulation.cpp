@@ -158,7 +158,7 @@ void forms(const Robot& r, bool quick, Page& page) {
     auto& row = table.rows.emplace_back();
     row.emplace_back(form == MotionForm::rates ? "(q, v)" : form == MotionForm::nu ? "(q, nu)" : "(q, xi)");
     for (const auto& [how, h] :
-         {std::pair{MotionStep::symplectic_euler, 1e-3}, {MotionStep::rk4, 1e-3}, {MotionStep::rk4, 5e-3}}) {
+         {std::pair{Integrator::symplectic_euler, 1e-3}, {Integrator::rk4, 1e-3}, {Integrator::rk4, 5e-3}}) {
       DiagonalizedMotion motion(r.model, form, r.states[0].q, r.states[0].v);
       const std::vector<double> tau(r.model.nv());
       const Simulation s{"", 0,

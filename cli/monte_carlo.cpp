@@ -55,64 +55,70 @@ struct Drawn {
   std::string name;
 };
 
-std::vector<Drawn> read_distributions(const std::string& path, const Model& model) {
-  std::vector<Drawn> out;
-  if (path.empty()) return out;
-  const json file = parse_json(read_all(path, "--distributions " + path), path,
-                               "expected {\"q\": {\"JOINT\": {\"normal\": [mean, deviation]}}, ..}");
-  const auto fail = [&](const std::string& why) {
-    throw InputError(fmt::format("--distributions {}: {}", path, why));
-  };
-  if (!file.is_object()) fail("expected an object");
-  const auto velocities = velocity_columns(model, "");
-  for (const auto& item : file.items()) {
-    const std::string& section = item.key();
-    const json& entries = item.value();
-    const auto what = section == "q"        ? Drawn::What::q
-                      : section == "v"      ? Drawn::What::v
-                      : section == "torque" ? Drawn::What::torque
-                                            : Drawn::What::mass;
-    if (what == Drawn::What::mass && section != "mass")
-      fail(fmt::format("\"{}\" is not known; known: q, v, mass, torque", section));
-    if (!entries.is_object())
-      fail(fmt::format("\"{}\" is a JSON {}, expected an object", section, entries.type_name()));
-    for (const auto& entry_item : entries.items()) {
-      const std::string& name = entry_item.key();
-      const json& entry = entry_item.value();
-      const auto at = fmt::format("\"{}\": \"{}\"", section, name);
-      if (!entry.is_object() || entry.size() != 1 || !(entry.contains("normal") || entry.contains("uniform")))
-        fail(at + ": expected {\"normal\": [mean, deviation]} or {\"uniform\": [least, largest]}");
-      const bool normal = entry.contains("normal");
-      const json& two = entry.begin().value();
-      if (!two.is_array() || two.size() != 2 || !two[0].is_number() || !two[1].is_number() ||
-          !std::isfinite(two[0].get<double>()) || !std::isfinite(two[1].get<double>()))
-        fail(at + ": expected two finite numbers");
-      const double a = two[0].get<double>(), b = two[1].get<double>();
-      if (normal ? b < 0 : b < a)
-        fail(at + (normal ? ": the deviation is negative" : ": the largest is less than the least"));
-      std::size_t found = 0;
-      const auto add = [&](int index, const std::string& full) {
-        out.push_back({what, index, normal, a, b, section + ":" + full});
-        ++found;
-      };
-      if (what == Drawn::What::mass) {
-        const auto& links = model.spec().links;
-        for (std::size_t i = 0; i < links.size(); ++i)
-          if (name == "*" ? links[i].mass.mass > 0 : links[i].name == name) add(int(i), links[i].name);
-      } else {
-        // A joint's name stands for all its freedoms, JOINT.i for one, * for all joints.
-        for (std::size_t i = 0; i < velocities.size(); ++i) {
-          const std::string full = velocities[i].name.substr(1), joint = full.substr(0, full.rfind('.'));
-          if (name == "*" || name == full || name == joint) add(int(i), full);
-        }
-      }
-      if (found == 0)
-        fail(fmt::format("{}: model '{}' has no such {}", at, model.name(),
-                         what == Drawn::What::mass ? "link" : "joint"));
+/// Reads a file of distributions; messages say where.
+class DistributionsFile {
+ public:
+  DistributionsFile(const std::string& path, const Model& model) : path_(path), model_(model) {}
+
+  std::vector<Drawn> read() {
+    const json file = parse_json(read_all(path_, "--distributions " + path_), path_,
+                                 "expected {\"q\": {\"JOINT\": {\"normal\": [mean, deviation]}}, ..}");
+    if (!file.is_object()) fail("expected an object");
+    for (const auto& [section, entries] : file.items()) {
+      const auto what = section == "q"        ? Drawn::What::q
+                        : section == "v"      ? Drawn::What::v
+                        : section == "torque" ? Drawn::What::torque
+                                              : Drawn::What::mass;
+      if (what == Drawn::What::mass && section != "mass")
+        fail(fmt::format("\"{}\" is not known; known: q, v, mass, torque", section));
+      if (!entries.is_object())
+        fail(fmt::format("\"{}\" is a JSON {}, expected an object", section, entries.type_name()));
+      for (const auto& [name, entry] : entries.items()) add(what, section, name, entry);
     }
+    return std::move(out_);
   }
-  return out;
-}
+
+ private:
+  [[noreturn]] void fail(const std::string& why) const {
+    throw InputError(fmt::format("--distributions {}: {}", path_, why));
+  }
+  void add(Drawn::What what, const std::string& section, const std::string& name, const json& entry) {
+    const auto at = fmt::format("\"{}\": \"{}\"", section, name);
+    if (!entry.is_object() || entry.size() != 1 || !(entry.contains("normal") || entry.contains("uniform")))
+      fail(at + ": expected {\"normal\": [mean, deviation]} or {\"uniform\": [least, largest]}");
+    const bool normal = entry.contains("normal");
+    const json& two = entry.begin().value();
+    if (!two.is_array() || two.size() != 2 || !two[0].is_number() || !two[1].is_number() ||
+        !std::isfinite(two[0].get<double>()) || !std::isfinite(two[1].get<double>()))
+      fail(at + ": expected two finite numbers");
+    const double a = two[0].get<double>(), b = two[1].get<double>();
+    if (normal ? b < 0 : b < a)
+      fail(at + (normal ? ": the deviation is negative" : ": the largest is less than the least"));
+    const std::size_t before = out_.size();
+    const auto put = [&](int index, const std::string& full) {
+      out_.push_back({what, index, normal, a, b, section + ":" + full});
+    };
+    if (what == Drawn::What::mass) {
+      const auto& links = model_.spec().links;
+      for (std::size_t i = 0; i < links.size(); ++i)
+        if (name == "*" ? links[i].mass.mass > 0 : links[i].name == name) put(int(i), links[i].name);
+    } else {
+      // A joint's name stands for all its freedoms, JOINT.i for one, * for all joints.
+      const auto velocities = velocity_columns(model_, "");
+      for (std::size_t i = 0; i < velocities.size(); ++i) {
+        const std::string full = velocities[i].name.substr(1), joint = full.substr(0, full.rfind('.'));
+        if (name == "*" || name == full || name == joint) put(int(i), full);
+      }
+    }
+    if (out_.size() == before)
+      fail(fmt::format("{}: model '{}' has no such {}", at, model_.name(),
+                       what == Drawn::What::mass ? "link" : "joint"));
+  }
+
+  const std::string& path_;
+  const Model& model_;
+  std::vector<Drawn> out_;
+};
 
 struct Result {
   bool done = false;
@@ -120,13 +126,6 @@ struct Result {
   std::vector<double> draws, end;  // end: a row of the recorder
   double time = 0, fastest = 0;
 };
-
-}  // namespace
-
-long Grid::steps() const { return std::max(1L, std::lround(std::ceil(duration / step - 1e-9))); }
-double Grid::time(long k) const { return k >= steps() ? duration : double(k) * step; }
-
-namespace {
 
 /// A run before it begins: what was drawn, and what of the setup and the model is its own.
 struct Run {
@@ -172,25 +171,15 @@ Run draw_run(const Model& model, const TreeSetup& setup, const std::vector<Drawn
 }
 
 /// Runs whose steps are all alike, constant forces and nothing else, go many at once.
-std::optional<Stepper> stepper_of(const TreeSetup& setup) {
-  if (setup.torque || !setup.forces.is_null() || !setup.controllers.is_null() || setup.model_friction ||
-      (setup.limits != "check" && setup.limits != "ignore"))
-    return std::nullopt;
-  switch (setup.integrator) {
-    case Integrator::euler:
-      return Stepper::euler;
-    case Integrator::symplectic_euler:
-      return Stepper::symplectic_euler;
-    case Integrator::rk4:
-      return Stepper::rk4;
-    default:
-      return std::nullopt;
-  }
+bool can_run_together(const TreeSetup& setup) {
+  return !setup.torque && setup.forces.is_null() && setup.controllers.is_null() && !setup.model_friction &&
+         (setup.limits == "check" || setup.limits == "ignore") &&
+         stepping_of(setup.integrator) == Stepping::explicit_step;
 }
 
 /// Some runs together. Those that fail keep `done` false: they are for one at a time, which says why.
 void run_together(const Model& model, const std::vector<Run>& runs, const std::vector<Result*>& results,
-                  bool other_masses, Stepper stepper, const Grid& grid) {
+                  bool other_masses, const Grid& grid) {
   const std::size_t count = runs.size(), nq = model.nq(), nv = model.nv();
   // Steps between looks at whether to stop: some ten milliseconds' worth.
   const long most = std::clamp(3000L / long(nv), 1L, 32L);
@@ -210,7 +199,7 @@ void run_together(const Model& model, const std::vector<Run>& runs, const std::v
     // Steps of one length: the last one may be shorter.
     const long alike = std::max(1L, grid.steps() - 1 - k);
     RolloutOptions options;
-    options.stepper = stepper;
+    options.integrator = runs[0].setup.integrator;
     options.damping = runs[0].setup.model_damping;
     options.steps = std::size_t(std::min(alike, most));
     options.step = grid.time(k + 1) - grid.time(k);
@@ -244,11 +233,36 @@ void run_together(const Model& model, const std::vector<Run>& runs, const std::v
   }
 }
 
+/// A row for each run that was made.
+std::string table_of(const std::vector<Result>& results, const std::vector<Drawn>& drawn,
+                     const std::vector<Column>& columns) {
+  std::string text = "run,failed";
+  for (const Drawn& d : drawn) append_csv_word("draw:" + d.name, text += ',');
+  for (const Column& c : columns) append_csv_word(c.name, text += ',');
+  text += ",largest_speed,error\n";
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    const Result& r = results[i];
+    if (!r.done) continue;
+    text += fmt::format("{},{}", i, r.error.empty() ? 0 : 1);
+    for (const double x : r.draws) text += fmt::format(",{}", x);
+    for (std::size_t k = 0; k < columns.size(); ++k)
+      text += k < r.end.size() ? fmt::format(",{}", r.end[k]) : ",nan";
+    text += fmt::format(",{}", r.fastest);
+    std::string error;
+    for (const char c : r.error)
+      error += c == '"' ? std::string("\"\"") : std::string(1, c == '\n' ? ' ' : c);
+    text += error.empty() ? ",\n" : ",\"" + error + "\"\n";
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& grid,
                         const MonteCarloOptions& options, int& failed) {
-  const std::vector<Drawn> drawn = read_distributions(options.distributions, model);
+  const std::vector<Drawn> drawn = options.distributions.empty()
+                                       ? std::vector<Drawn>{}
+                                       : DistributionsFile(options.distributions, model).read();
   const std::vector<Column> columns = TreeMotion(model, setup).columns();  // and the setup is sound
   std::vector<Result> results(options.runs);
   const auto run = [&](int i) {
@@ -273,10 +287,9 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
     result.done = true;
   };
   // Which runs are together depends on their numbers alone, too.
-  const std::optional<Stepper> stepper = stepper_of(setup);
   const bool other_masses =
       std::any_of(drawn.begin(), drawn.end(), [](const Drawn& d) { return d.what == Drawn::What::mass; });
-  const int together = stepper && model.nv() > 0 ? 16 : 1;
+  const int together = can_run_together(setup) && model.nv() > 0 ? 16 : 1;
   const auto run_group = [&](int group) {
     const int begin = group * together, end = std::min(options.runs, begin + together);
     if (end - begin > 1) {
@@ -290,7 +303,7 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
         }
       }
       try {
-        if (!runs.empty()) run_together(model, runs, of, other_masses, *stepper, grid);
+        if (!runs.empty()) run_together(model, runs, of, other_masses, grid);
       } catch (const std::bad_alloc&) {
         throw;
       } catch (const std::exception&) {  // said below
@@ -326,26 +339,9 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
   for (auto& thread : threads) thread.join();
   if (out_of_memory) throw std::bad_alloc();
 
-  std::string text = "run,failed";
-  for (const Drawn& d : drawn) append_csv_word("draw:" + d.name, text += ',');
-  for (const Column& c : columns) append_csv_word(c.name, text += ',');
-  text += ",largest_speed,error\n";
-  failed = 0;
-  for (int i = 0; i < options.runs; ++i) {
-    const Result& r = results[i];
-    if (!r.done) continue;
-    failed += !r.error.empty();
-    text += fmt::format("{},{}", i, r.error.empty() ? 0 : 1);
-    for (const double x : r.draws) text += fmt::format(",{}", x);
-    for (std::size_t k = 0; k < columns.size(); ++k)
-      text += k < r.end.size() ? fmt::format(",{}", r.end[k]) : ",nan";
-    text += fmt::format(",{}", r.fastest);
-    std::string error;
-    for (const char c : r.error)
-      error += c == '"' ? std::string("\"\"") : std::string(1, c == '\n' ? ' ' : c);
-    text += error.empty() ? ",\n" : ",\"" + error + "\"\n";
-  }
-  return text;
+  failed =
+      int(std::count_if(results.begin(), results.end(), [](const Result& r) { return !r.error.empty(); }));
+  return table_of(results, drawn, columns);
 }
 
 }  // namespace articula::cli

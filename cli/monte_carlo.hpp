@@ -5,6 +5,7 @@
 #include <string>
 
 #include "articula/model/model.hpp"
+#include "cli/schedule.hpp"
 #include "cli/tree_motion.hpp"
 
 namespace articula::cli {
@@ -14,13 +15,6 @@ struct MonteCarloOptions {
   std::uint64_t seed = 1;
   int threads = 0;            // 0: all cores
   std::string distributions;  // file; empty: nothing is drawn
-};
-
-/// The times to which each run advances; `last` included.
-struct Grid {
-  double step, duration;
-  long steps() const;
-  double time(long k) const;
 };
 
 /// Runs them on all cores; the text (CSV) is the same for any number of threads. Failed runs are rows too,

@@ -18,6 +18,7 @@
 #include "cli/output.hpp"
 #include "cli/plot.hpp"
 #include "cli/progress.hpp"
+#include "cli/resume.hpp"
 #include "cli/scene_motion.hpp"
 #include "cli/scene_source.hpp"
 #include "cli/states.hpp"
@@ -63,11 +64,6 @@ TreeSetup read_setup(const SimulateOptions& o, const Model& model) {
   return s;
 }
 
-/// When rows are written: every so many steps, and at the end.
-struct Schedule {
-  Grid grid;
-  long every;  // steps per row
-};
 Schedule schedule(const SimulateOptions& o, bool adaptive) {
   const double duration = positive("--duration", o.duration), step = positive("--step", o.step);
   const double every = o.every ? positive("--every", *o.every) : step;
@@ -85,7 +81,6 @@ Schedule schedule(const SimulateOptions& o, bool adaptive) {
 using MakeReport = std::function<Report(const Recording&)>;
 
 /// What made a recording, so that another run can tell whether it would have made the same.
-using About = std::vector<std::pair<std::string, std::string>>;
 About about_run(const Motion& motion, const SimulateOptions& o, const Schedule& when, bool adaptive) {
   About out = motion.about();
   const auto add = [&](const char* key, auto&& value) { out.emplace_back(key, fmt::format("{}", value)); };
@@ -93,96 +88,6 @@ About about_run(const Motion& motion, const SimulateOptions& o, const Schedule& 
   if (adaptive) add("tolerance", fmt::format("{} {}", o.tolerance[0], o.tolerance.back()));
   add("limits", o.limits), add("damping", o.damping), add("friction", o.friction);
   return out;
-}
-
-/// Rows that are there already must be those of this run: the same columns and settings, the same first row, and the
-/// last one must follow from the one before. The motion is then at the last row.
-class Resumed {
- public:
-  Resumed(Motion& motion, const Recording& rows, const std::string& file, const Schedule& when)
-      : motion_(motion), rows_(rows), file_(file), when_(when), row_(rows.columns.size()) {}
-
-  void check(const About& about) {
-    for (std::size_t i = 0; i < std::max(motion_.columns().size(), rows_.columns.size()); ++i) {
-      const auto name = [i](const std::vector<Column>& c) { return i < c.size() ? c[i].name : "nothing"; };
-      if (const std::string mine = name(motion_.columns()), theirs = name(rows_.columns); mine != theirs)
-        refuse("column {} is '{}', this run has '{}': another model, integrator or controller", i + 1, theirs,
-               mine);
-    }
-    for (const auto& [key, value] : about)
-      for (const auto& [its_key, its_value] : rows_.about)
-        if (key == its_key && value != its_value) refuse("{} is {} there, {} here", key, its_value, value);
-    motion_.row(row_);
-    if (const int i = differs(0); i >= 0)
-      refuse("{} begins at {} there, at {} here: another {}", rows_.columns[i].name, rows_.row(0)[i], row_[i],
-             what_sets(rows_.columns[i].name));
-  }
-  /// Row `last` from the one before, in steps k.
-  void replay(std::size_t last, long k) {
-    if (last > 0) {
-      const long before = std::lround(rows_.row(last - 1)[0] / when_.grid.step);
-      if (k - before != when_.every)
-        refuse("its rows are {} s apart, this run's {} s: another --every or --step",
-               rows_.row(last)[0] - rows_.row(last - 1)[0], double(when_.every) * when_.grid.step);
-      motion_.restore(rows_.row(0), rows_.row(last - 1));
-      for (long i = before + 1; i <= k; ++i) motion_.advance(when_.grid.time(i));
-      motion_.row(row_);
-      if (const int i = differs(last); i >= 0)
-        refuse(
-            "{} is {} at t = {} s, these options lead to {}: another --integrator, --step, --tolerance, "
-            "torque, "
-            "force or controller, or another kind of processor",
-            rows_.columns[i].name, rows_.row(last)[i], row_[0], row_[i]);
-    }
-    motion_.restore(rows_.row(0), rows_.row(last));
-  }
-
- private:
-  template <class... A>
-  [[noreturn]] void refuse(fmt::format_string<A...> text, A&&... a) const {
-    throw InputError(fmt::format("--resume: {}: {}; resume with the model and options that it was made with",
-                                 file_, fmt::format(text, std::forward<A>(a)...)));
-  }
-  int differs(std::size_t r) const {
-    for (std::size_t i = 0; i < row_.size(); ++i)
-      if (const double x = rows_.row(r)[i]; x != row_[i] && !(std::isnan(x) && std::isnan(row_[i])))
-        return int(i);
-    return -1;
-  }
-  static const char* what_sets(std::string_view column) {
-    return column.starts_with("q:") || column.starts_with("v:") ? "--initial or --base"
-           : column == "kinetic_energy"                         ? "mass"
-           : column.ends_with("_energy")                        ? "gravity or mass"
-           : column.starts_with("tau:") || column == "power"    ? "torque, force or controller"
-                                                                : "model";
-  }
-
-  Motion& motion_;
-  const Recording& rows_;
-  const std::string& file_;
-  const Schedule& when_;
-  std::vector<double> row_;
-};
-
-/// Puts the motion where an earlier run ended, and returns the step of the grid; what follows is cut off its rows.
-/// Nothing: all rows are there.
-std::optional<long> resume(Motion& motion, Recording& earlier, const About& about, const SimulateOptions& o,
-                           const Schedule& when) {
-  Resumed resumed(motion, earlier, o.out, when);
-  resumed.check(about);
-  // Go on from the last row that a run without a stop would have had too.
-  for (; earlier.size() > 0; earlier.numbers.resize(earlier.numbers.size() - earlier.columns.size())) {
-    const double t = earlier.row(earlier.size() - 1)[0];
-    const long k = std::lround(t / when.grid.step);
-    if (t > when.grid.duration * (1 + 1e-12))
-      throw InputError(fmt::format("--resume: {} goes to {} s already, beyond --duration {}", o.out, t,
-                                   when.grid.duration));
-    if (t == when.grid.duration) return std::nullopt;
-    if (double(k) * when.grid.step != t || k % when.every != 0) continue;
-    resumed.replay(earlier.size() - 1, k);
-    return k;
-  }
-  throw InputError(fmt::format("--resume: no row of {} is on a step of {} s", o.out, when.grid.step));
 }
 
 /// Says once why a run takes long.
@@ -216,7 +121,7 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
   long k = 0;
   if (o.resume) {
     earlier = journal.earlier();
-    const std::optional<long> at = resume(motion, *earlier, kept.about, o, when);
+    const std::optional<long> at = resume(motion, *earlier, kept.about, o.out, when);
     if (!at && !journal.has_part()) return done;
     k = at.value_or(when.grid.steps());  // all rows are there: FILE.part only has to take its name
   } else {
@@ -381,12 +286,7 @@ ExitCode run(const SimulateOptions& o) {
   });
 }
 
-}  // namespace
-
-Subcommand add_simulate(CLI::App& program) {
-  auto o = std::make_shared<SimulateOptions>();
-  CLI::App& app = *program.add_subcommand("simulate", "Motion over time, with energy and constraint drift");
-  o->model.add_to(app, ModelOptions::Takes::scenes_too);
+void add_motion_options(CLI::App& app, SimulateOptions* o) {
   const auto number = [&](const char* name, double& x, const char* what) {
     return app.add_option(name, x, what)->type_name("SECONDS");
   };
@@ -394,10 +294,7 @@ Subcommand add_simulate(CLI::App& program) {
   number("--step", o->step, "Step of the integrator; of rk45 and cvode, which choose their own: between rows")
       ->capture_default_str();
   app.add_option("--every", o->every, "Write a row this often (default: every step)")->type_name("SECONDS");
-  app.add_option("--integrator", o->integrator,
-                 "euler, symplectic_euler, rk4, rk45, variational, midpoint or cvode")
-      ->capture_default_str()
-      ->type_name("NAME");
+  app.add_option("--integrator", o->integrator, integrator_names())->capture_default_str()->type_name("NAME");
   app.add_option("--tolerance", o->tolerance,
                  "Of rk45 and cvode: relative, and absolute (default 1e-8 for both)")
       ->expected(1, 2)
@@ -414,6 +311,9 @@ Subcommand add_simulate(CLI::App& program) {
   app.add_option("--controllers", o->controllers,
                  "JSON with controllers: pd, computed_torque, gravity_compensation, operational_space")
       ->type_name("FILE");
+}
+
+void add_run_options(CLI::App& app, SimulateOptions* o) {
   app.add_flag("--project", o->project, "Scenes: make velocities fit, and close loops, that do not");
   app.add_flag("--damping", o->damping, "Apply the damping that the model's joints state");
   app.add_flag("--friction", o->friction,
@@ -442,6 +342,16 @@ Subcommand add_simulate(CLI::App& program) {
   app.add_option("--seed", o->monte_carlo.seed, "Of the draws")->capture_default_str();
   app.add_option("--threads", o->monte_carlo.threads, "For --monte-carlo (default: all cores)")
       ->check(CLI::Range(1, 4096));
+}
+
+}  // namespace
+
+Subcommand add_simulate(CLI::App& program) {
+  auto o = std::make_shared<SimulateOptions>();
+  CLI::App& app = *program.add_subcommand("simulate", "Motion over time, with energy and constraint drift");
+  o->model.add_to(app, ModelOptions::Takes::scenes_too);
+  add_motion_options(app, o.get());
+  add_run_options(app, o.get());
   app.footer(
       "Columns: time, q:JOINT, v:JOINT (JOINT.0, .. for several coordinates), kinetic_energy, "
       "potential_energy,\n"

@@ -66,8 +66,8 @@ class Reader {
   void note_unread(const std::string& key, const std::string& place) {
     constexpr std::size_t most = 10;
     if (noted_.size() >= most || !noted_.insert(key).second) return;
-    say("warning: {}: \"{}\" {} is not read; known: q, v, a, tau, dq, dv, da, dtau, weights, wrenches", file_, key,
-        place);
+    say("warning: {}: \"{}\" {} is not read; known: q, v, a, tau, dq, dv, da, dtau, weights, wrenches", file_,
+        key, place);
     if (noted_.size() == most) say("warning: {}: what else is not read is not listed", file_);
   }
 

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
   articula::Threads threads;
   articula::Batch<> batch(robot, {.threads = &threads});
   articula::RolloutOptions options;
-  options.stepper = articula::Stepper::symplectic_euler;
+  options.integrator = articula::Integrator::symplectic_euler;
   options.step = 2e-3;
   options.steps = options.every = steps;  // the last state of each is enough here
   std::vector<double> q_end(trajectories * nq);

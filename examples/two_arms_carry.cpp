@@ -7,7 +7,7 @@
 #include <articula/loops/closed_chain_inverse.hpp>
 #include <articula/loops/scene.hpp>
 #include <articula/report/report.hpp>
-#include <articula/simulation/fixed_step.hpp>
+#include <articula/simulation/constrained_simulator.hpp>
 #include <cmath>
 #include <cstdio>
 
@@ -17,7 +17,10 @@ int main(int argc, char** argv) {
   Scene scene(read_scene("models/two_arms.json"));
   const Model& model = scene.model();
   const int object = scene.object_frame(0);
-  std::vector<double> q = scene.q, v = scene.v, tau(model.nv());
+  ConstrainedSimulator sim(scene.dynamics(), Integrator::symplectic_euler);
+  sim.q = scene.q, sim.v = scene.v;
+  const std::vector<double>&q = sim.q, &v = sim.v;
+  std::vector<double>& tau = sim.tau;
   Kinematics kinematics(model);
   kinematics.update(q, v);
   const FramePose<double> start = kinematics.pose(object);
@@ -42,12 +45,6 @@ int main(int argc, char** argv) {
   std::vector<double> all_q, all_v, all_tau, errors;
   const std::vector<bool> with_motor = motors(model);
   ClosedChainInverse inverse(model, scene.constraints(), {object});
-  const Manifold manifold(model);
-  SymplecticEuler<> integrator(manifold);
-  const auto acceleration = [&](double, auto at, auto speed, auto out) {
-    scene.dynamics().acceleration(at, speed, tau, out);
-  };
-  const auto project = [&](double, auto at, auto speed) { scene.dynamics().project(at, speed); };
   const double h = 2e-3;
   double worst = 0;
   for (int i = 0; i * h <= duration; ++i) {
@@ -75,7 +72,7 @@ int main(int argc, char** argv) {
         report.forces[hand].forces.push_back(scene.dynamics().force(hand).v);
       }
     }
-    integrator.step({manifold, acceleration, {}, project}, i * h, h, q, v);
+    sim.step(h);
   }
   report.series.push_back({"object", "distance from its path", "mm", errors, -1});
   std::printf("the object stays within %.2f mm of its path; worst drift of a grasp %.1e m\n", 1000 * worst,

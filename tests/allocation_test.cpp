@@ -167,7 +167,7 @@ void check(const Case& c) {
     StateSpace space(model);
     std::vector<double> A(4 * nv * nv), B(2 * nv * nv), q_next(q);
     EXPECT_EQ(allocations_in([&] { continuous_state_space(space, q, v, tau, A, B); }), 0);
-    for (const Step step : {Step::euler, Step::symplectic_euler})
+    for (const Integrator step : {Integrator::euler, Integrator::symplectic_euler})
       EXPECT_EQ(allocations_in([&] { discrete_state_space(space, q, v, tau, 1e-3, step, A, B, q_next, x); }),
                 0);
   }

@@ -14,7 +14,7 @@
 #include "articula/dynamics/inverse_dynamics.hpp"
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_factor.hpp"
-#include "articula/kernels/stepper.hpp"
+#include "articula/kernels/integrator.hpp"
 #include "articula/linearization/linearized_forward.hpp"
 #include "articula/linearization/linearized_inverse.hpp"
 
@@ -32,7 +32,7 @@ struct BatchOptions {
 };
 
 struct StepOptions {
-  Stepper stepper = Stepper::rk4;
+  Integrator integrator = Integrator::rk4;  // an explicit one: euler, symplectic_euler, rk4
   bool damping = false;  // the joints' own damping acts, as JointDampers (articula/simulation) has it
 };
 struct RolloutOptions : StepOptions {

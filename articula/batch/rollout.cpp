@@ -3,6 +3,7 @@
 
 #include "articula/batch/data.hpp"
 #include "articula/batch/tied.hpp"
+#include "articula/kernels/fixed_step_text.hpp"
 #include "articula/simulation/forces.hpp"
 
 namespace articula {
@@ -48,6 +49,9 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
     throw ArgumentError(
         fmt::format("{}: {} steps, states after every {}: expected a multiple, both at least 1", function,
                     options.steps, options.every));
+  if (stepping_of(options.integrator) != Stepping::explicit_step)
+    throw ArgumentError(fmt::format("{}: {} does not step explicitly; {} do", function,
+                                    name_of(options.integrator), integrator_names(Stepping::explicit_step)));
   const std::size_t steps = options.steps, times = steps / options.every;
   const Forces forces = forces_of<S>(function, d.model, tau.size(), count, steps);
   for (const auto& [name, size, n] : {std::tuple{"q_path", q_path.size(), nq}, {"v_path", v_path.size(), nv}})
@@ -62,7 +66,7 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
   using Lanes = AlignedArray<Pack<S, most_lanes>>;
   for (auto& w : d.workers)
     if (w.step.size() == 0)
-      w.q = Lanes(nq), w.v = Lanes(nv), w.tau = Lanes(nv), w.step = Lanes(step_memory(nq, nv));
+      w.q = Lanes(nq), w.v = Lanes(nv), w.tau = Lanes(nv), w.step = Lanes(fixed_step_text::memory_of(nq, nv));
 
   const RolloutTable<S>& kernels = *d.set->rollout;
   const int lanes = d.table->lanes;
@@ -134,7 +138,7 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
         if (forces == Forces::each_step) take(tau, steps * nv, k * nv, nv, first, used, force);
         std::fill_n(w.smallest, lanes, S(1));
         S finite[most_lanes];
-        kernels.step(options.stepper, r.manifold.pieces(), h, static_cast<long>(nq), static_cast<long>(nv),
+        kernels.step(options.integrator, r.manifold.pieces(), h, static_cast<long>(nq), static_cast<long>(nv),
                      acceleration, at, rate, numbers(w.step), finite);
         for (int s = 0; s < lanes; ++s) {
           if (stopped[s] || (w.smallest[s] > 0 && finite[s] == 0)) continue;

@@ -14,13 +14,7 @@
 namespace articula::testing {
 namespace {
 
-constexpr Stepper steppers[] = {Stepper::euler, Stepper::symplectic_euler, Stepper::rk4};
-Integrator integrator_of(Stepper s) {
-  return s == Stepper::euler              ? Integrator::euler
-         : s == Stepper::symplectic_euler ? Integrator::symplectic_euler
-                                          : Integrator::rk4;
-}
-
+constexpr Integrator explicit_ones[] = {Integrator::euler, Integrator::symplectic_euler, Integrator::rk4};
 /// Of each joint's own numbers: a far-away base must not hide an error at a finger.
 double joint_error(const Model& model, std::span<const double> a, std::span<const double> b,
                    bool velocities) {
@@ -47,12 +41,12 @@ TEST(Rollout, StepsAreThoseOfTheSimulator) {
     JointDampers dampers(model);
     std::vector<double> a(nv), a_lanes(count * nv);
     batch.forward_dynamics(s.q, s.v, s.tau, a_lanes);
-    for (const Stepper stepper : steppers) {
+    for (const Integrator integrator : explicit_ones) {
       for (const bool damping : {false, true}) {
         std::vector<double> q(s.q.size()), v(s.v.size());
-        batch.step(s.q, s.v, s.tau, 1e-3, q, v, {stepper, damping});
+        batch.step(s.q, s.v, s.tau, 1e-3, q, v, {integrator, damping});
         for (std::size_t i = 0; i < count; i += 4) {
-          Simulator simulator(model, integrator_of(stepper));
+          Simulator simulator(model, integrator);
           if (damping) simulator.add(dampers);
           const auto copy = [&](const std::vector<double>& all, std::size_t n, std::vector<double>& to) {
             to.assign(all.begin() + i * n, all.begin() + (i + 1) * n);
@@ -88,7 +82,7 @@ TEST(Rollout, TurnsOfAnySizeInNeighbouringLanes) {
       for (std::size_t j = 0; j < nv; ++j) s.v[i * nv + j] *= sizes[i % std::size(sizes)];
     std::vector<double> q(s.q.size()), v(s.v.size()), expected(nq);
     Batch<> batch(model);
-    batch.step(s.q, s.v, {}, 1, q, v, {.stepper = Stepper::euler});
+    batch.step(s.q, s.v, {}, 1, q, v, {.integrator = Integrator::euler});
     for (std::size_t i = 0; i < s.count; ++i) {
       integrate(model, row(s.q, i, nq), row(s.v, i, nv), expected);
       EXPECT_LT(worst(relative_error(row(q, i, nq), expected)), 3e-15) << i;

@@ -117,7 +117,8 @@ void MimicCorrection<S>::factor(const char* function) {
       const S* X = response(j);
       S sum = X[pairs_[i].mimic] - pairs_[i].multiplier * X[pairs_[i].source];
       for (int c = 0; c < j; ++c) sum -= L_[i * k + c] * L_[j * k + c];
-      if (std::isnan(sum)) throw ArgumentError(fmt::format("{}: q has numbers that are not finite", function));
+      if (std::isnan(sum))
+        throw ArgumentError(fmt::format("{}: q has numbers that are not finite", function));
       if (i == j && !(sum > 0))
         throw SingularError(fmt::format("{}: the mimic joints' own inertia is singular here", function));
       L_[i * k + j] = i == j ? std::sqrt(sum) : sum / L_[j * k + j];

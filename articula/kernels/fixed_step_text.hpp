@@ -5,6 +5,7 @@
 // it changes before the last acceleration is known.
 #pragma once
 
+#include "articula/kernels/integrator.hpp"
 #include "articula/spatial/scalar.hpp"
 
 namespace articula::fixed_step_text {
@@ -55,6 +56,27 @@ ARTICULA_INLINE void runge_kutta_4(const Motion& motion, double t, double h, lon
   }
   motion.integrate(q, u_sum, q);
   for (long i = 0; i < n; ++i) v[i] = v[i] + x_sum[i];
+}
+
+/// What the largest of them needs.
+constexpr std::size_t memory_of(std::size_t nq, std::size_t nv) { return nq + 6 * nv; }
+/// How often a step asks for accelerations.
+constexpr int evaluations_of(Integrator integrator) { return integrator == Integrator::rk4 ? 4 : 1; }
+
+/// The step of an explicit integrator.
+template <class S, class Motion>
+ARTICULA_INLINE void step(Integrator integrator, const Motion& motion, double t, double h, long n, S* q, S* v,
+                          S* memory) {
+  switch (integrator) {
+    case Integrator::euler:
+      return explicit_euler(motion, t, h, n, q, v, memory);
+    case Integrator::symplectic_euler:
+      return symplectic_euler(motion, t, h, n, q, v, memory);
+    case Integrator::rk4:
+      return runge_kutta_4(motion, t, h, n, q, v, memory);
+    default:  // not explicit: refused where the integrator is chosen
+      return;
+  }
 }
 
 }  // namespace articula::fixed_step_text

@@ -32,23 +32,13 @@ struct RolloutKernels {
     }
   };
 
-  static void step(Stepper stepper, const Manifold::Pieces& pieces, double h, long nq, long nv,
+  static void step(Integrator integrator, const Manifold::Pieces& pieces, double h, long nq, long nv,
                    const LaneAcceleration<T>& acceleration, T* q_lanes, T* v_lanes, T* memory_lanes,
                    T* finite) {
     P *q = reinterpret_cast<P*>(q_lanes), *v = reinterpret_cast<P*>(v_lanes),
       *memory = reinterpret_cast<P*>(memory_lanes);
     const Motion motion{pieces, acceleration, nv};
-    switch (stepper) {
-      case Stepper::euler:
-        fixed_step_text::explicit_euler(motion, 0, h, nv, q, v, memory);
-        break;
-      case Stepper::symplectic_euler:
-        fixed_step_text::symplectic_euler(motion, 0, h, nv, q, v, memory);
-        break;
-      case Stepper::rk4:
-        fixed_step_text::runge_kutta_4(motion, 0, h, nv, q, v, memory);
-        break;
-    }
+    fixed_step_text::step(integrator, motion, 0, h, nv, q, v, memory);
     P sum(T(0));
     for (long i = 0; i < nq; ++i) sum = sum + q[i] * T(0);
     for (long i = 0; i < nv; ++i) sum = sum + v[i] * T(0);

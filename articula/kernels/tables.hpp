@@ -10,10 +10,10 @@
 
 #include "articula/kernels/diagonal_memory.hpp"
 #include "articula/kernels/frame_motion.hpp"
+#include "articula/kernels/integrator.hpp"
 #include "articula/kernels/linearization_memory.hpp"
 #include "articula/kernels/listed.hpp"
 #include "articula/kernels/loop_memory.hpp"
-#include "articula/kernels/stepper.hpp"
 #include "articula/kernels/sweep.hpp"
 #include "articula/kernels/task_memory.hpp"
 #include "articula/model/manifold.hpp"
@@ -280,9 +280,9 @@ struct LaneAcceleration {
 
 template <class T>
 struct RolloutTable {
-  /// One step of h. memory: step_memory lanes. `finite` gets a number for each lane: not a number where the
+  /// One step of h, of an explicit integrator. memory: fixed_step_text::memory_of() lanes. `finite` gets a number for each lane: not a number where the
   /// state is not finite any more.
-  void (*step)(Stepper stepper, const Manifold::Pieces& pieces, double h, long nq, long nv,
+  void (*step)(Integrator integrator, const Manifold::Pieces& pieces, double h, long nq, long nv,
                const LaneAcceleration<T>& acceleration, T* q, T* v, T* memory, T* finite);
   /// tau - damping v.
   void (*damped)(long nv, const T* tau, const T* damping, const T* v, T* out);
@@ -292,7 +292,6 @@ struct RolloutTable {
   /// Of `columns` right-hand sides, row by row: x = matrix^-1 x.
   void (*solve)(long n, const T* factor, long columns, T* x);
 };
-constexpr std::size_t step_memory(std::size_t nq, std::size_t nv) { return nq + 6 * nv; }
 
 // --- the sets
 /// The tables of one instruction set, in numbers of kind T.

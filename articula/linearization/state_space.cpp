@@ -71,9 +71,12 @@ void StateSpace::continuous(In<double> q, In<double> v, In<double> tau, Out<doub
     if (joint.mimics < 0) subtract_cross(joint, v.data() + joint.v_index, a);
 }
 
-void StateSpace::discrete(In<double> q, In<double> v, In<double> tau, double h, Step step, Out<double> A,
-                          Out<double> B, Out<double> q_next, Out<double> v_next,
+void StateSpace::discrete(In<double> q, In<double> v, In<double> tau, double h, Integrator integrator,
+                          Out<double> A, Out<double> B, Out<double> q_next, Out<double> v_next,
                           const LinearizationOptions<double>& options) {
+  if (integrator != Integrator::euler && integrator != Integrator::symplectic_euler)
+    throw ArgumentError("discrete_state_space: the integrator is " + std::string(name_of(integrator)) +
+                        ", expected euler or symplectic_euler");
   linearize("discrete_state_space", q, v, tau, A.size(), B.size(), options);
   const int nv = model().nv();
   if (v_next.size() != static_cast<std::size_t>(nv))
@@ -81,7 +84,7 @@ void StateSpace::discrete(In<double> q, In<double> v, In<double> tau, double h, 
                         " numbers, model '" + model().name() + "' needs " + std::to_string(nv));
   for (int i = 0; i < nv; ++i) {
     const double next = v[i] + h * a_[i];
-    motion_[i] = h * (step == Step::euler ? v[i] : next);
+    motion_[i] = h * (integrator == Integrator::euler ? v[i] : next);
     v_next[i] = next;
   }
   integrate_dq(model(), motion_, Jq_);
@@ -97,9 +100,9 @@ void StateSpace::discrete(In<double> q, In<double> v, In<double> tau, double h, 
   b.block(nv, 0, nv, nv) *= h;
   a.block(0, 0, nv, nv) = view(Jq_, nv, nv);
   a.block(0, nv, nv, nv) = Jv;
-  a.block(0, nv, nv, nv) *= step == Step::euler ? h : 0;
+  a.block(0, nv, nv, nv) *= integrator == Integrator::euler ? h : 0;
   std::fill_n(B.begin(), nv * nv, 0.0);
-  if (step != Step::symplectic_euler) return;
+  if (integrator != Integrator::symplectic_euler) return;
   for (const Joint& joint : model().joints()) {  // q moves along v_next; J is block diagonal
     if (joint.mimics >= 0) continue;
     const int at = joint.v_index, m = joint.nv;

@@ -2,13 +2,10 @@
 // one step of an integrator.
 #pragma once
 
+#include "articula/kernels/integrator.hpp"
 #include "articula/linearization/linearized_forward.hpp"
 
 namespace articula {
-
-/// One step of length h from (q, v) with tau held: v_next = v + h a(q, v, tau), and q_next = q (+) h v, or h
-/// v_next.
-enum class Step { euler, symplectic_euler };
 
 /// Memory for one model; one per thread.
 class StateSpace {
@@ -17,8 +14,9 @@ class StateSpace {
   const Model& model() const { return forward_.model(); }
   void continuous(In<double> q, In<double> v, In<double> tau, Out<double> A, Out<double> B,
                   const LinearizationOptions<double>& options);
-  void discrete(In<double> q, In<double> v, In<double> tau, double h, Step step, Out<double> A, Out<double> B,
-                Out<double> q_next, Out<double> v_next, const LinearizationOptions<double>& options);
+  void discrete(In<double> q, In<double> v, In<double> tau, double h, Integrator integrator, Out<double> A,
+                Out<double> B, Out<double> q_next, Out<double> v_next,
+                const LinearizationOptions<double>& options);
 
  private:
   void linearize(const char* function, In<double> q, In<double> v, In<double> tau, std::size_t A,
@@ -35,12 +33,13 @@ inline void continuous_state_space(StateSpace& work, In<double> q, In<double> v,
                                    const LinearizationOptions<double>& options = {}) {
   work.continuous(q, v, tau, A, B, options);
 }
-/// (dq, dv) after the step = A (dq, dv) + B dtau: the exact derivative of that integrator's step. q_next and
-/// v_next take the step's result.
+/// One step of h from (q, v) with tau held, of euler or symplectic_euler (ArgumentError for others; LinearizedStep in
+/// articula/simulation has them all): (dq, dv) after it = A (dq, dv) + B dtau, exactly. q_next and v_next take the
+/// step's result.
 inline void discrete_state_space(StateSpace& work, In<double> q, In<double> v, In<double> tau, double h,
-                                 Step step, Out<double> A, Out<double> B, Out<double> q_next,
+                                 Integrator integrator, Out<double> A, Out<double> B, Out<double> q_next,
                                  Out<double> v_next, const LinearizationOptions<double>& options = {}) {
-  work.discrete(q, v, tau, h, step, A, B, q_next, v_next, options);
+  work.discrete(q, v, tau, h, integrator, A, B, q_next, v_next, options);
 }
 
 }  // namespace articula

@@ -25,7 +25,7 @@ TEST(StateSpace, DiscreteIsTheDerivativeOfTheStep) {
     const double h = 0.02;
     StateSpace work(model);
     ForwardDynamics<> dynamics(model);
-    for (const Step step : {Step::euler, Step::symplectic_euler}) {
+    for (const Integrator step : {Integrator::euler, Integrator::symplectic_euler}) {
       Vector A(4 * n * n), B(2 * n * n), q0(model.nq()), v0(n);
       discrete_state_space(work, s.q, s.v, s.tau, h, step, A, B, q0, v0);
       Rng rng(3);
@@ -37,7 +37,7 @@ TEST(StateSpace, DiscreteIsTheDerivativeOfTheStep) {
             Vector a(n), next_q(model.nq()), out(2 * n);
             forward_dynamics(dynamics, q, v, tau, a);
             const Vector next_v = sum(v, a, h);
-            integrate(model, q, scaled(step == Step::euler ? v : next_v, h), next_q);
+            integrate(model, q, scaled(step == Integrator::euler ? v : next_v, h), next_q);
             difference(model, q0, next_q, std::span(out).first(n));
             for (std::size_t i = 0; i < n; ++i) out[n + i] = next_v[i];
             return out;
@@ -65,7 +65,7 @@ TEST(StateSpace, ContinuousIsTheLimitOfDiscrete) {
     continuous_state_space(work, s.q, s.v, s.tau, A, B);
     const auto rates = [&](double h) {
       Vector Ah(4 * n * n), Bh(2 * n * n);
-      discrete_state_space(work, s.q, s.v, s.tau, h, Step::euler, Ah, Bh, q, v);
+      discrete_state_space(work, s.q, s.v, s.tau, h, Integrator::euler, Ah, Bh, q, v);
       for (std::size_t i = 0; i < 2 * n; ++i) Ah[i * (2 * n + 1)] -= 1;
       return scaled(Ah, 1 / h);
     };

@@ -276,7 +276,7 @@ TEST(Mechanisms, DiscRollsSteadilyInACircle) {
 void simulate(ConstrainedDynamics& work, std::vector<double>& q, std::vector<double>& v, double h, int steps,
               const std::function<void(int)>& each) {
   const Manifold manifold(work.model());
-  RungeKutta4<> method(manifold);
+  FixedStep<> method(Integrator::rk4, manifold);
   const std::vector<double> tau(work.model().nv());
   const auto acceleration = [&](double, In<double> at, In<double> w, Out<double> a) {
     work.acceleration(at, w, tau, a);

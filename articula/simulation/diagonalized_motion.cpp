@@ -11,8 +11,7 @@ DiagonalizedMotion::DiagonalizedMotion(const Model& model, MotionForm form, In<d
       form_(form),
       manifold_(model),
       forward_(model),
-      symplectic_euler_(manifold_),
-      rk4_(manifold_),
+      steps_(Integrator::rk4, manifold_),
       q_(q.begin(), q.end()),
       x_(v.begin(), v.end()) {
   if (form_ == MotionForm::rates) return;
@@ -36,7 +35,7 @@ void DiagonalizedMotion::rates_of(In<double> q, In<double> x, Out<double> v) {
     diagonal_->xi_to_rates(x, v);
 }
 
-void DiagonalizedMotion::step(double h, MotionStep how, In<double> tau) {
+void DiagonalizedMotion::step(double h, Integrator how, In<double> tau) {
   auto slope = [&](double, In<double> q, In<double> x, Out<double> x_dot) {
     if (form_ == MotionForm::rates)
       forward_dynamics(forward_, q, x, tau, x_dot);
@@ -46,11 +45,8 @@ void DiagonalizedMotion::step(double h, MotionStep how, In<double> tau) {
       diagonal_->xi_dot(q, x, tau, x_dot);
   };
   auto rates = [&](double, In<double> q, In<double> x, Out<double> v) { rates_of(q, x, v); };
-  const System<double> system{manifold_, slope, rates};
-  if (how == MotionStep::rk4)
-    rk4_.step(system, 0, h, q_, x_);
-  else
-    symplectic_euler_.step(system, 0, h, q_, x_);
+  steps_.use(how);
+  steps_.step({manifold_, slope, rates}, 0, h, q_, x_);
 }
 
 std::vector<double> DiagonalizedMotion::rates() {

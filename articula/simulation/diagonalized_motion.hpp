@@ -11,15 +11,14 @@
 namespace articula {
 
 enum class MotionForm { rates, nu, xi };
-enum class MotionStep { symplectic_euler, rk4 };
 
 class DiagonalizedMotion {
  public:
   /// From q at joint rates v. ArgumentError for models with mimic joints in the forms nu and xi.
   DiagonalizedMotion(const Model& model, MotionForm form, In<double> q, In<double> v);
 
-  /// One step of h seconds under constant joint forces. Allocates nothing.
-  void step(double h, MotionStep how, In<double> tau);
+  /// One step of h seconds, of an explicit integrator, under constant joint forces. Allocates nothing.
+  void step(double h, Integrator how, In<double> tau);
 
   const std::vector<double>& q() const { return q_; }
   std::vector<double> rates();
@@ -34,8 +33,7 @@ class DiagonalizedMotion {
   Manifold manifold_;
   std::optional<DiagonalizedDynamics> diagonal_;
   ForwardDynamics<> forward_;
-  SymplecticEuler<> symplectic_euler_;
-  RungeKutta4<> rk4_;
+  FixedStep<> steps_;
   std::vector<double> q_, x_;  // x: v, nu or xi
 };
 

@@ -25,7 +25,7 @@ struct Run {
   std::vector<double> q;
   double drift;  // of the energy, relative to the largest kinetic energy
 };
-Run run(const Model& model, MotionForm form, MotionStep how, const testing::State& s, double h, int steps) {
+Run run(const Model& model, MotionForm form, Integrator how, const testing::State& s, double h, int steps) {
   DiagonalizedMotion motion(model, form, s.q, s.v);
   const std::vector<double> tau(model.nv());
   const double start = energy(model, motion);
@@ -52,9 +52,9 @@ TEST(DiagonalizedMotion, AllFormsAreOfFourthOrderAndAgree) {
     const testing::State s = random_state(rng, model);
     std::vector<double> ends[3];
     for (const MotionForm form : {MotionForm::rates, MotionForm::nu, MotionForm::xi}) {
-      const auto coarse = run(model, form, MotionStep::rk4, s, 2e-3, 50);
-      const auto fine = run(model, form, MotionStep::rk4, s, 1e-3, 100);
-      const auto finest = run(model, form, MotionStep::rk4, s, 5e-4, 200);
+      const auto coarse = run(model, form, Integrator::rk4, s, 2e-3, 50);
+      const auto fine = run(model, form, Integrator::rk4, s, 1e-3, 100);
+      const auto finest = run(model, form, Integrator::rk4, s, 5e-4, 200);
       std::vector<double> far(model.nv()), near(model.nv());
       difference(model, coarse.q, fine.q, far);
       difference(model, fine.q, finest.q, near);
@@ -80,8 +80,8 @@ TEST(DiagonalizedMotion, EnergyDriftOfTheForms) {
   s.q = random(model, 3);
   for (int i = 0; i < model.nv(); ++i) s.v.push_back(std::sin(1.0 + i));
   const char* names[] = {"rates", "nu", "xi"};
-  for (const MotionStep how : {MotionStep::symplectic_euler, MotionStep::rk4}) {
-    const bool euler = how == MotionStep::symplectic_euler;
+  for (const Integrator how : {Integrator::symplectic_euler, Integrator::rk4}) {
+    const bool euler = how == Integrator::symplectic_euler;
     for (const MotionForm form : {MotionForm::rates, MotionForm::nu, MotionForm::xi}) {
       const double drift = run(model, form, how, s, euler ? 1e-3 : 5e-3, euler ? 1000 : 200).drift;
       std::printf("  energy drift over 1 s, %s, %-5s: %.2e\n", euler ? "symplectic Euler" : "RK4",
@@ -103,7 +103,7 @@ TEST(DiagonalizedMotion, RateControllerBringsToRest) {
   for (int i = 0; i < 1000; ++i) {
     work.update(motion.q());
     decoupled_rate_control(work, motion.rates(), rest, gains, RateCompensation::gravity, tau);
-    motion.step(1e-3, MotionStep::rk4, tau);
+    motion.step(1e-3, Integrator::rk4, tau);
     const double now = motion.kinetic_energy();
     EXPECT_LE(now, before * (1 + 1e-6)) << "step " << i;
     before = now;

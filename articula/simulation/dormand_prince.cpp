@@ -101,6 +101,52 @@ double DormandPrince::first_step(const System<double>& system, double t, double 
   return std::min({100 * h, by_slope, largest_step});
 }
 
+/// The stages of a step of h from v. Its error in units of the tolerance; infinite where it cannot be used.
+double DormandPrince::attempt(const System<double>& system, double t, double h, In<double> v) {
+  for (int stage = 1; stage < stages; ++stage) {
+    for (std::size_t i = 0; i < nv_; ++i) {
+      double du = 0, dx = 0;
+      for (int j = 0; j < stage; ++j) du += A[stage][j] * k(j)[i], dx += A[stage][j] * k(j)[nv_ + i];
+      u_[i] = h * du, x_[i] = v[i] + h * dx;
+    }
+    if (!(system.manifold.largest_turn(u_.data()) < largest_turn))
+      return std::numeric_limits<double>::infinity();
+    slope(system, t + c[stage] * h, stage, u_.data(), x_.data());
+  }
+  for (std::size_t i = 0; i < 2 * nv_; ++i) {
+    double sum = 0;
+    for (int j = 0; j < stages; ++j) sum += E[j] * k(j)[i];
+    error_[i] = h * sum;
+  }
+  const double e = error_of(v.data(), x_.data());
+  return std::isfinite(e) ? e : std::numeric_limits<double>::infinity();
+}
+
+/// The attempted step's continuous extension, and its end as the new state.
+void DormandPrince::accept(const System<double>& system, double h, Out<double> q, Out<double> v) {
+  for (std::size_t i = 0; i < 2 * nv_; ++i) {
+    const double change = i < nv_ ? u_[i] : x_[i - nv_] - v[i - nv_];
+    const double bend = h * k(0)[i] - change;
+    dense_[0][i] = i < nv_ ? 0 : v[i - nv_];
+    dense_[1][i] = change;
+    dense_[2][i] = bend;
+    dense_[3][i] = change - h * k(6)[i] - bend;
+    double sum = 0;
+    for (int j = 0; j < stages; ++j) sum += D[j] * k(j)[i];
+    dense_[4][i] = h * sum;
+  }
+  ++steps_;
+  std::copy(q_.begin(), q_.end(), q.begin());  // where the last slope was taken
+  std::copy(x_.begin(), x_.end(), v.begin());
+  fresh_ = true;
+  if (system.project) {
+    system.project(t1_, q, v);
+    fresh_ = std::equal(q.begin(), q.end(), q_.begin()) && std::equal(v.begin(), v.end(), x_.begin());
+  }
+  std::copy(q.begin(), q.end(), q1_.begin());
+  std::copy(v.begin(), v.end(), x1_.begin());
+}
+
 double DormandPrince::step(const System<double>& system, double t, double end, Out<double> q, Out<double> v) {
   const Manifold& space = system.manifold;
   check_state("DormandPrince::step", space, nv_, q.size(), v.size());
@@ -133,60 +179,21 @@ double DormandPrince::step(const System<double>& system, double t, double end, O
           "DormandPrince::step: the step at t = {} would be {} s; the system is stiff there or has no "
           "solution beyond (cvode is for stiff systems)",
           t, h));
-    bool usable = true;
-    for (int stage = 1; usable && stage < stages; ++stage) {
-      for (std::size_t i = 0; i < nv_; ++i) {
-        double du = 0, dx = 0;
-        for (int j = 0; j < stage; ++j) du += A[stage][j] * k(j)[i], dx += A[stage][j] * k(j)[nv_ + i];
-        u_[i] = h * du, x_[i] = v[i] + h * dx;
-      }
-      usable = space.largest_turn(u_.data()) < largest_turn;
-      if (usable) slope(system, t + c[stage] * h, stage, u_.data(), x_.data());
-    }
-    double e = 0;
-    if (usable) {
-      for (std::size_t i = 0; i < 2 * nv_; ++i) {
-        double sum = 0;
-        for (int j = 0; j < stages; ++j) sum += E[j] * k(j)[i];
-        error_[i] = h * sum;
-      }
-      e = error_of(v.data(), x_.data());
-      usable = std::isfinite(e);
-    }
-    if (usable && e <= 1) {
+    const double e = attempt(system, t, h, v);
+    if (e <= 1) {
       const double factor =
           std::clamp(0.9 * std::pow(std::max(e, 1e-10), -0.17) * std::pow(last_error_, 0.04), 0.2,
                      was_rejected ? 1.0 : 10.0);
       // A step cut short by `end` says nothing against the length that was wanted.
       h_ = h < wanted && factor >= 1 ? std::max(wanted, h * factor) : h * factor;
       last_error_ = std::max(e, 1e-4);
-      for (std::size_t i = 0; i < 2 * nv_; ++i) {
-        const double change = i < nv_ ? u_[i] : x_[i - nv_] - v[i - nv_];
-        const double bend = h * k(0)[i] - change;
-        dense_[0][i] = i < nv_ ? 0 : v[i - nv_];
-        dense_[1][i] = change;
-        dense_[2][i] = bend;
-        dense_[3][i] = change - h * k(6)[i] - bend;
-        double sum = 0;
-        for (int j = 0; j < stages; ++j) sum += D[j] * k(j)[i];
-        dense_[4][i] = h * sum;
-      }
       t0_ = t, t1_ = last ? end : t + h;
-      ++steps_;
-      std::copy(q_.begin(), q_.end(), q.begin());  // where the last slope was taken
-      std::copy(x_.begin(), x_.end(), v.begin());
-      fresh_ = true;
-      if (system.project) {
-        system.project(t1_, q, v);
-        fresh_ = std::equal(q.begin(), q.end(), q_.begin()) && std::equal(v.begin(), v.end(), x_.begin());
-      }
-      std::copy(q.begin(), q.end(), q1_.begin());
-      std::copy(v.begin(), v.end(), x1_.begin());
+      accept(system, h, q, v);
       return t1_;
     }
     ++rejected_;
     was_rejected = true;
-    wanted = usable ? h * std::max(0.2, 0.9 * std::pow(e, -0.2)) : h / 4;
+    wanted = std::isfinite(e) ? h * std::max(0.2, 0.9 * std::pow(e, -0.2)) : h / 4;
   }
 }
 

@@ -49,6 +49,8 @@ class DormandPrince {
  private:
   void slope(const System<double>& system, double t, int stage, const double* u, const double* x);
   double first_step(const System<double>& system, double t, double end, In<double> v);
+  double attempt(const System<double>& system, double t, double h, In<double> v);
+  void accept(const System<double>& system, double h, Out<double> q, Out<double> v);
   double error_of(const double* x0, const double* x1) const;
   double* k(int stage) { return memory_.data() + 2 * nv_ * stage; }  // (u', x')
   const double* k(int stage) const { return memory_.data() + 2 * nv_ * stage; }

@@ -1,5 +1,7 @@
 #include "articula/simulation/fixed_step.hpp"
 
+#include <fmt/format.h>
+
 #include "articula/kernels/fixed_step_text.hpp"
 #include "articula/simulation/check_state.hpp"
 #include "articula/spatial/step_dual.hpp"
@@ -28,35 +30,33 @@ struct Motion {
 }  // namespace
 
 template <class S>
-void ExplicitEuler<S>::step(const System<S>& system, double t, double h, Out<S> q, Out<S> v) {
-  check_state("ExplicitEuler::step", system.manifold, memory_.size() / 2, q.size(), v.size());
-  fixed_step_text::explicit_euler(Motion<S>{system, q.size(), v.size()}, t, h, static_cast<long>(v.size()),
-                                  q.data(), v.data(), memory_.data());
-  if (system.project) system.project(t + h, q, v);
+FixedStep<S>::FixedStep(Integrator integrator, const Manifold& manifold)
+    : nv_(manifold.nv()), memory_(fixed_step_text::memory_of(manifold.nq(), manifold.nv())) {
+  use(integrator);
 }
 
 template <class S>
-void SymplecticEuler<S>::step(const System<S>& system, double t, double h, Out<S> q, Out<S> v) {
-  check_state("SymplecticEuler::step", system.manifold, memory_.size() / 3, q.size(), v.size());
-  fixed_step_text::symplectic_euler(Motion<S>{system, q.size(), v.size()}, t, h, static_cast<long>(v.size()),
-                                    q.data(), v.data(), memory_.data());
-  if (system.project) system.project(t + h, q, v);
+void FixedStep<S>::use(Integrator integrator) {
+  if (stepping_of(integrator) != Stepping::explicit_step)
+    throw ArgumentError(fmt::format("FixedStep: {} does not step explicitly; {} do", name_of(integrator),
+                                    integrator_names(Stepping::explicit_step)));
+  integrator_ = integrator;
 }
 
 template <class S>
-void RungeKutta4<S>::step(const System<S>& system, double t, double h, Out<S> q, Out<S> v) {
-  const Manifold& space = system.manifold;
-  check_state("RungeKutta4::step", space, (memory_.size() - space.nq()) / 6, q.size(), v.size());
-  fixed_step_text::runge_kutta_4(Motion<S>{system, q.size(), v.size()}, t, h, static_cast<long>(v.size()),
-                                 q.data(), v.data(), memory_.data());
+int FixedStep<S>::evaluations() const {
+  return fixed_step_text::evaluations_of(integrator_);
+}
+
+template <class S>
+void FixedStep<S>::step(const System<S>& system, double t, double h, Out<S> q, Out<S> v) {
+  check_state("FixedStep::step", system.manifold, nv_, q.size(), v.size());
+  fixed_step_text::step(integrator_, Motion<S>{system, q.size(), v.size()}, t, h, static_cast<long>(v.size()),
+                        q.data(), v.data(), memory_.data());
   if (system.project) system.project(t + h, q, v);
 }
 
-template class ExplicitEuler<double>;
-template class ExplicitEuler<StepDual>;
-template class SymplecticEuler<double>;
-template class SymplecticEuler<StepDual>;
-template class RungeKutta4<double>;
-template class RungeKutta4<StepDual>;
+template class FixedStep<double>;
+template class FixedStep<StepDual>;
 
 }  // namespace articula

@@ -24,17 +24,22 @@ struct Method {
 };
 
 template <class I>
-StepFunction stepper(const Manifold& manifold) {
-  return
-      [integrator = std::make_shared<I>(manifold)](const System<double>& s, double t, double h, Out<double> q,
-                                                   Out<double> v) { integrator->step(s, t, h, q, v); };
+StepFunction stepper(std::shared_ptr<I> integrator) {
+  return [integrator](const System<double>& s, double t, double h, Out<double> q, Out<double> v) {
+    integrator->step(s, t, h, q, v);
+  };
+}
+StepFunction fixed_step(Integrator integrator, const Manifold& manifold) {
+  return stepper(std::make_shared<FixedStep<>>(integrator, manifold));
 }
 const std::vector<Method>& methods() {
   static const std::vector<Method> all{
-      {"euler", 1, [](const Model&, const Manifold& m) { return stepper<ExplicitEuler<>>(m); }},
-      {"symplectic_euler", 1, [](const Model&, const Manifold& m) { return stepper<SymplecticEuler<>>(m); }},
-      {"rk4", 4, [](const Model&, const Manifold& m) { return stepper<RungeKutta4<>>(m); }},
-      {"midpoint", 2, [](const Model&, const Manifold& m) { return stepper<ImplicitMidpoint>(m); }},
+      {"euler", 1, [](const Model&, const Manifold& m) { return fixed_step(Integrator::euler, m); }},
+      {"symplectic_euler", 1,
+       [](const Model&, const Manifold& m) { return fixed_step(Integrator::symplectic_euler, m); }},
+      {"rk4", 4, [](const Model&, const Manifold& m) { return fixed_step(Integrator::rk4, m); }},
+      {"midpoint", 2,
+       [](const Model&, const Manifold& m) { return stepper(std::make_shared<ImplicitMidpoint>(m)); }},
       {"variational", 2,
        [](const Model& model, const Manifold&) -> StepFunction {
          return [v = std::make_shared<Variational>(model)](const System<double>&, double t, double h,
@@ -207,7 +212,7 @@ TEST(Integrators, DoublePendulumForTenSecondsAgainstATightReference) {
   const System<double> system{manifold, motion};
   // The reference itself: CVODE and RK4 with tiny steps agree with it.
   std::vector<double> q = start.q, v = start.v;
-  RungeKutta4<> rk4(manifold);
+  FixedStep<> rk4(Integrator::rk4, manifold);
   for (int i = 0; i < 100000; ++i) rk4.step(system, i * 1e-4, 1e-4, q, v);
   const double by_rk4 = distance(start.model, q, v, end);
   EXPECT_LT(by_rk4, 1e-10);
@@ -263,9 +268,10 @@ TEST(Integrators, RefuseWrongSizesAndReportWhatDoesNotConverge) {
   FreeMotion motion(start.model);
   const System<double> system{manifold, motion};
   std::vector<double> q = start.q, v = start.v, three(3);
-  EXPECT_THROW(RungeKutta4<>(manifold).step(system, 0, 0.1, three, v), ArgumentError);
-  EXPECT_THROW(ExplicitEuler<>(manifold).step(system, 0, 0.1, q, three), ArgumentError);
-  EXPECT_THROW(SymplecticEuler<>(Manifold::flat(5)).step(system, 0, 0.1, q, v), ArgumentError);
+  EXPECT_THROW(FixedStep<>(Integrator::rk4, manifold).step(system, 0, 0.1, three, v), ArgumentError);
+  EXPECT_THROW(FixedStep<>(Integrator::euler, manifold).step(system, 0, 0.1, q, three), ArgumentError);
+  EXPECT_THROW(FixedStep<>(Integrator::symplectic_euler, Manifold::flat(5)).step(system, 0, 0.1, q, v),
+               ArgumentError);
   EXPECT_THROW(ImplicitMidpoint(manifold).step(system, 0, 0.1, three, v), ArgumentError);
   EXPECT_THROW(DormandPrince(manifold, {0, 1}), ArgumentError);
   EXPECT_THROW(Cvode(manifold, {1e-3, NAN}), ArgumentError);

@@ -8,24 +8,23 @@
 #include <variant>
 
 #include "articula/dynamics/forward_dynamics.hpp"
-#include "articula/linearization/linearized_inverse.hpp"
-#include "articula/linearization/second_order.hpp"
 #include "articula/simulation/fixed_step.hpp"
 #include "articula/simulation/forces.hpp"
 #include "articula/simulation/held_forces.hpp"
+#include "articula/simulation/linearized_momenta.hpp"
 #include "articula/simulation/midpoint.hpp"
-#include "articula/simulation/variational.hpp"
 #include "articula/spatial/pack.hpp"
 #include "articula/spatial/step_dual.hpp"
 
 namespace articula {
+
+using namespace step_derivatives;
 
 namespace {
 
 using D = StepDual;
 constexpr int lanes = step_directions;
 using Changes = Several<double, lanes>;
-using Matrix = std::vector<double>;
 
 /// By pairs, which every x86-64 machine has registers for.
 Changes sum_of_products(const double* factors, const Changes* changes, std::size_t count) {
@@ -38,13 +37,6 @@ Changes sum_of_products(const double* factors, const Changes* changes, std::size
   for (int l = 0; l < lanes / 2; ++l) sum[l].store(out.at + 2 * l);
   return out;
 }
-
-/// y(q, x, tau) at a point where a step asks for it, and its derivatives, nv x nv.
-struct Point {
-  explicit Point(std::size_t n) : y(n), by_q(n * n), by_x(n * n), by_tau(n * n) {}
-  std::vector<double> y;
-  Matrix by_q, by_x, by_tau;
-};
 
 /// A x = b for several b: [A | b] row by row, n rows of n + m; x takes the place of b. Elimination with
 /// partial pivoting. False: singular.
@@ -81,87 +73,6 @@ struct Midpoint {
   ForwardDynamics<> dynamics;
 };
 
-/// The variational rule: momenta, velocities and forces, linearized. Without gravity, linearized inverse
-/// dynamics at rest is that of a -> M a, and linearized forward dynamics that of p -> M^-1 p.
-struct InMomenta {
-  InMomenta(const Model& model, const Manifold& manifold)
-      : rule(model),
-        equations(manifold),
-        weightless(model.with_gravity({0, 0, 0})),
-        product(weightless),
-        solution(weightless),
-        second(weightless),
-        coriolis(model),
-        linearized(model),
-        inverse(model),
-        zero(model.nv()),
-        unit(model.nv()),
-        column(model.nv()),
-        dampers(model),
-        S(zero.size() * zero.size()),
-        T(S),
-        U(S) {}
-
-  void momentum(In<double> q, In<double> v, Point& p) {
-    linearized_inverse(product, q, zero, v, p.by_q, S, p.by_x);
-    times(p.by_x, v, p.y);
-  }
-  void velocity(In<double> q, In<double> momentum, Point& p) {
-    linearized_forward(solution, q, zero, momentum, p.by_q, S, p.by_x);
-    solution.acceleration(p.y);
-  }
-  /// C* w = dM/dt w - C w, so that C* w - g + forces = dM/dt w - (bias - external forces) + tau, and
-  /// dM/dt w = d(M x)/dq w at x = w. Its derivative by q is the second one of M x, with x and w held.
-  void force(In<double> q, In<double> w, In<double> tau, const LinearizationOptions<double>& options,
-             Point& p) {
-    const std::size_t n = w.size();
-    mass_matrix_rate(coriolis, q, w, p.by_x);
-    bias_forces(inverse, q, w, column, options.wrenches);
-    times(p.by_x, w, p.y);
-    for (std::size_t i = 0; i < n; ++i) p.y[i] += tau[i] - column[i];
-    if (options.damping) dampers.add_forces(0, q, w, p.y);
-    linearized_inverse(product, q, zero, w, S, T, U);
-    for (std::size_t i = 0; i < n * n; ++i) p.by_x[i] += S[i];
-    for (std::size_t j = 0; j < n; ++j) {
-      unit[j] = 1;
-      twice_perturbed_inverse(second, q, zero, w, {w, zero, zero}, {unit, zero, zero}, column);
-      unit[j] = 0;
-      for (std::size_t i = 0; i < n; ++i) p.by_q[i * n + j] = column[i];
-    }
-    linearized_inverse(linearized, q, w, zero, S, T, U, options);
-    for (std::size_t i = 0; i < n * n; ++i) p.by_q[i] -= S[i], p.by_x[i] -= T[i];
-  }
-  /// External forces as joint forces: bias forces at rest with them are g - J* f.
-  void add_external(In<double> q, Wrenches<double> wrenches, Out<double> tau) {
-    if (wrenches.empty()) return;
-    bias_forces(inverse, q, zero, column, wrenches);
-    for (std::size_t i = 0; i < tau.size(); ++i) tau[i] -= column[i];
-    gravity_forces(inverse, q, column);
-    for (std::size_t i = 0; i < tau.size(); ++i) tau[i] += column[i];
-  }
-
-  Variational rule;
-  VariationalEquations<D> equations;
-  const Model weightless;
-  LinearizedInverse<> product;
-  LinearizedForward<> solution;
-  SecondOrder second;
-  Coriolis coriolis;
-  LinearizedInverse<> linearized;
-  InverseDynamics<> inverse;
-  std::vector<double> zero, unit, column;
-  JointDampers dampers;
-  Matrix S, T, U;
-
- private:
-  static void times(const Matrix& m, In<double> x, Out<double> y) {
-    for (std::size_t i = 0; i < x.size(); ++i) {
-      y[i] = 0;
-      for (std::size_t j = 0; j < x.size(); ++j) y[i] += m[i * x.size() + j] * x[j];
-    }
-  }
-};
-
 }  // namespace
 
 struct LinearizedStep::Work {
@@ -187,29 +98,19 @@ struct LinearizedStep::Work {
         changing(2 * n),
         factors(2 * n) {
     std::size_t asked_in_a_step = 1;
-    switch (integrator) {
-      case Integrator::euler:
-        method.emplace<ExplicitEuler<D>>(manifold);
-        break;
-      case Integrator::symplectic_euler:
-        method.emplace<SymplecticEuler<D>>(manifold);
-        break;
-      case Integrator::rk4:
-        method.emplace<RungeKutta4<D>>(manifold);
-        asked_in_a_step = 4;
-        break;
-      case Integrator::midpoint:
-        method.emplace<Midpoint>(m, manifold);
-        break;
-      case Integrator::variational:
-        method.emplace<InMomenta>(m, manifold);
-        asked_in_a_step = 4;
-        break;
-      default:
-        throw ArgumentError(fmt::format(
-            "LinearizedStep: {} chooses its steps by their error, so that no step of a given length "
-            "can be differentiated; take euler, symplectic_euler, rk4, midpoint or variational",
-            name_of(integrator)));
+    if (is_adaptive(integrator)) {
+      throw ArgumentError(fmt::format(
+          "LinearizedStep: {} chooses its steps by their error, so that no step of a given length can be "
+          "differentiated; take {} or {}",
+          name_of(integrator), integrator_names(Stepping::explicit_step),
+          integrator_names(Stepping::implicit_step)));
+    } else if (integrator == Integrator::midpoint) {
+      method.emplace<Midpoint>(m, manifold);
+    } else if (integrator == Integrator::variational) {
+      method.emplace<InMomenta>(m, manifold);
+      asked_in_a_step = 4;
+    } else {
+      asked_in_a_step = std::size_t(method.emplace<FixedStep<D>>(integrator, manifold).evaluations());
     }
     points.assign(asked_in_a_step, Point(n));
     if (integrator == Integrator::variational) {
@@ -292,8 +193,7 @@ struct LinearizedStep::Work {
     }
   }
 
-  template <class Method>
-  void explicit_pass(Method& text, double h) {
+  void explicit_pass(FixedStep<D>& text, double h) {
     auto acceleration = [this](double, In<D> at, In<D> x, Out<D> a) { accelerations(at, x, a); };
     text.step(System<D>{manifold, acceleration}, 0, h, q, v);
   }
@@ -341,8 +241,7 @@ struct LinearizedStep::Work {
   }
 
   // --- the derivative --------------------------------------------------------------------------------
-  template <class Method>
-  void linearize(Method& text, double h, double* A, double* B) {
+  void linearize(FixedStep<D>& text, double h, double* A, double* B) {
     linearized = false;
     start(0, 0);
     explicit_pass(text, h);
@@ -441,8 +340,7 @@ struct LinearizedStep::Work {
   const std::size_t n;
   HeldForces held;
   JointDampers dampers;
-  std::variant<std::monostate, ExplicitEuler<D>, SymplecticEuler<D>, RungeKutta4<D>, Midpoint, InMomenta>
-      method;
+  std::variant<std::monostate, FixedStep<D>, Midpoint, InMomenta> method;
   std::optional<LinearizedForward<>> forward;
   std::vector<Point> points;
   std::size_t asked = 0;

@@ -8,8 +8,8 @@
 
 #include <memory>
 
+#include "articula/kernels/integrator.hpp"
 #include "articula/linearization/workspace.hpp"
-#include "articula/simulation/integrator.hpp"
 
 namespace articula {
 

@@ -299,8 +299,9 @@ TEST(LinearizedStep, OfEulerStepsIsTheClosedForm) {
           .wrenches = s.wrenches, .held = HeldIn::body_axes, .damping = true};
       const Result r(c.model, symplectic ? Integrator::symplectic_euler : Integrator::euler, s.q, s.v, s.tau,
                      0.01, options);
-      discrete_state_space(space, s.q, s.v, s.tau, 0.01, symplectic ? Step::symplectic_euler : Step::euler, A,
-                           B, q, v, options);
+      discrete_state_space(space, s.q, s.v, s.tau, 0.01,
+                           symplectic ? Integrator::symplectic_euler : Integrator::euler, A, B, q, v,
+                           options);
       EXPECT_LT(worst(std::max(relative_error(r.A, A, 1), relative_error(r.B, B, 1e-3))), 1e-11);
       EXPECT_LT(worst(std::max(relative_error(r.q, q, 1), relative_error(r.v, v, 1))), 1e-14);
     }

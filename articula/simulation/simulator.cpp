@@ -6,16 +6,12 @@
 #include <cmath>
 
 #include "articula/model/configuration.hpp"
+#include "articula/simulation/no_headway.hpp"
+#include "articula/simulation/simulator_stops.hpp"
 
 namespace articula {
 
 namespace {
-
-std::string joint_of_velocity(const Model& model, int i) {
-  for (const Joint& joint : model.joints())
-    if (joint.mimics < 0 && i >= joint.v_index && i < joint.v_index + joint.nv) return joint.name;
-  return "?";
-}
 
 bool all_finite(In<double> x) {
   return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); });
@@ -26,158 +22,22 @@ IntegrationError no_longer_finite(double t) {
 
 }  // namespace
 
-/// Joint limits as events. A stop that carries (`resting`) holds its joint still: a_i = 0 by a force along
-/// the joint, X lambda with X = M^-1 e_i, which may push but not pull.
-struct Simulator::Stops {
-  Stops(const Model& model, double e, double s)
-      : all(joint_stops(model)),
-        resting(all.size()),
-        near(all.size()),
-        factor(model),
-        X(all.size() * model.nv()),
-        unit(model.nv()),
-        lambda(all.size()),
-        L(all.size() * all.size()),
-        restitution(e),
-        slow(s),
-        gaps(all.size()),
-        pushes(all.size()),
-        nv(model.nv()) {
-    events.resize(2 * all.size());
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      gaps[i] = {this, i}, pushes[i] = {this, i};
-      events[2 * i] = {gaps[i], -1}, events[2 * i + 1] = {pushes[i], -1};
-    }
-  }
-  /// Distance to the bound; of a resting stop none, for it is there.
-  struct Gap {
-    Stops* stops = nullptr;
-    std::size_t i = 0;
-    double operator()(double, In<double> q, In<double>) const {
-      const JointStop& s = stops->all[i];
-      return stops->resting[i] ? 1 : s.side * (s.bound - q[s.q]);
-    }
-  };
-  /// How hard a resting stop pushes.
-  struct Push {
-    Stops* stops = nullptr;
-    std::size_t i = 0;
-    double operator()(double t, In<double> q, In<double> v) const {
-      if (!stops->resting[i]) return 1;
-      stops->owner->acceleration_at(t, q, v, stops->push_a);
-      return stops->lambda[i];
-    }
-  };
-  bool any_resting() const { return std::find(resting.begin(), resting.end(), 1) != resting.end(); }
-
-  void response(std::size_t i) {
-    std::fill(unit.begin(), unit.end(), 0.0);
-    unit[all[i].v] = -all[i].side;  // the push that the stop can give
-    factor.solve(unit, {X.data() + i * nv, std::size_t(nv)});
-  }
-  /// a + X lambda with a = 0 at every resting stop: lambda by Cholesky of the small matrix. A joint with both
-  /// stops resting does not occur.
-  void hold(In<double> q, Out<double> a) {
-    if (!any_resting()) return;
-    factor.factor(q);
-    const std::size_t m = all.size();
-    index.clear();
-    for (std::size_t i = 0; i < m; ++i) {
-      lambda[i] = 0;
-      if (resting[i]) index.push_back(i), response(i);
-    }
-    const std::size_t n = index.size();
-    const auto row = [&](std::size_t i, const double* x) { return -all[index[i]].side * x[all[index[i]].v]; };
-    for (std::size_t i = 0; i < n; ++i) {
-      for (std::size_t j = 0; j <= i; ++j) {
-        double sum = row(i, X.data() + index[j] * nv);
-        for (std::size_t k = 0; k < j; ++k) sum -= L[i * m + k] * L[j * m + k];
-        L[i * m + j] = i == j ? std::sqrt(std::max(sum, 1e-300)) : sum / L[j * m + j];
-      }
-      double y = -row(i, a.data());
-      for (std::size_t k = 0; k < i; ++k) y -= L[i * m + k] * lambda[index[k]];
-      lambda[index[i]] = y / L[i * m + i];
-    }
-    for (std::size_t i = n; i-- > 0;) {
-      for (std::size_t k = i + 1; k < n; ++k) lambda[index[i]] -= L[k * m + i] * lambda[index[k]];
-      lambda[index[i]] /= L[i * m + i];
-    }
-    for (std::size_t i = 0; i < n; ++i)
-      for (int k = 0; k < nv; ++k) a[k] += lambda[index[i]] * X[index[i] * nv + k];
-    for (const std::size_t i : index) a[all[i].v] = 0;  // but for rounding it is
-  }
-  /// The velocity after an impact at stop i: the push that turns its joint back, resting joints at rest.
-  void bounce(std::size_t i, In<double> q, Out<double> v) {
-    const JointStop& s = all[i];
-    const double before = s.side * v[s.v];
-    factor.factor(q);
-    resting[i] = 1;
-    // As accelerations: resting joints keep their velocity (zero), joint i gets the wanted change.
-    const double speed_after = before * restitution < slow ? 0 : before * restitution;
-    const double wanted = -s.side * (before + speed_after);
-    std::fill(change.begin(), change.end(), 0.0);
-    change[s.v] = -wanted;  // hold() cancels it and adds the response
-    const double kept = change[s.v];
-    hold(q, change);
-    change[s.v] -= kept;
-    for (int k = 0; k < nv; ++k) v[k] += change[k];
-    for (std::size_t k = 0; k < all.size(); ++k)
-      if (resting[k]) v[all[k].v] = 0;
-    v[s.v] = -s.side * speed_after;
-    if (speed_after > 0) resting[i] = 0;
-  }
-
-  std::vector<JointStop> all;
-  std::vector<char> resting, near;
-  MassFactor<double> factor;
-  std::vector<double> X, unit, lambda, L, push_a, change, q_start, v_start, q_event, v_event;
-  std::vector<std::size_t> index;
-  double restitution, slow;
-  std::vector<Gap> gaps;
-  std::vector<Push> pushes;
-  std::vector<Event> events;
-  Simulator* owner = nullptr;
-  int nv;
-};
-
 Simulator::Simulator(const Model& model, Integrator integrator, const Tolerances& tolerances)
     : q(neutral(model)),
       v(model.nv()),
       tau(model.nv()),
       model_(model),
-      integrator_(integrator),
       manifold_(model),
       forward_(model),
       kinematics_(model),
+      method_(integrator, model, tolerances),
       forces_(model.nv()),
       scratch_(model.nv()),
       q_before_(model.nq()),
       v_before_(model.nv()),
       wrenches_now_(model.body_count()) {
   impacts_.reserve(16);
-  switch (integrator) {
-    case Integrator::euler:
-      method_.emplace<ExplicitEuler<>>(manifold_);
-      break;
-    case Integrator::symplectic_euler:
-      method_.emplace<SymplecticEuler<>>(manifold_);
-      break;
-    case Integrator::rk4:
-      method_.emplace<RungeKutta4<>>(manifold_);
-      break;
-    case Integrator::rk45:
-      method_.emplace<DormandPrince>(manifold_, tolerances);
-      break;
-    case Integrator::variational:
-      method_.emplace<Variational>(model);
-      inverse_.emplace(model);
-      break;
-    case Integrator::midpoint:
-      method_.emplace<ImplicitMidpoint>(manifold_);
-      break;
-    case Integrator::cvode:
-      method_.emplace<Cvode>(manifold_, tolerances);
-  }
+  if (integrator == Integrator::variational) inverse_.emplace(model);
 }
 Simulator::~Simulator() = default;
 
@@ -187,22 +47,6 @@ void Simulator::add_sampled(ForceElement& element, double period) {
   if (!(period > 0) || !std::isfinite(period))
     throw ArgumentError(fmt::format("Simulator::add_sampled: period is {} s, expected more than 0", period));
   sampled_.push_back({&element, period, -1, std::vector<double>(model_.nv())});
-}
-
-void Simulator::stop_at_limits(double restitution, double slow) {
-  if (integrator_ != Integrator::rk45)
-    throw ArgumentError(fmt::format(
-        "Simulator::stop_at_limits: the {} integrator does not locate events; take rk45, or StiffStops",
-        name_of(integrator_)));
-  if (!(restitution >= 0 && restitution <= 1) || !(slow >= 0))
-    throw ArgumentError(
-        fmt::format("Simulator::stop_at_limits: restitution {}, expected 0 to 1", restitution));
-  stops_ = std::make_unique<Stops>(model_, restitution, slow);
-  stops_->owner = this;
-  for (auto* x : {&stops_->push_a, &stops_->change, &stops_->v_start, &stops_->v_event})
-    x->resize(model_.nv());
-  for (auto* x : {&stops_->q_start, &stops_->q_event}) x->resize(model_.nq());
-  stops_->index.reserve(stops_->all.size());
 }
 
 void Simulator::check_sizes() const {
@@ -290,7 +134,7 @@ void Simulator::advance(double end) {
   impacts_.clear();
   q_before_ = q, v_before_ = v;
   const double time_before = time;
-  watch.begin(time, end, is_adaptive(integrator_));
+  watch.begin(time, end, is_adaptive(integrator()));
   try {
     while (time < end) {
       double next = end;
@@ -308,147 +152,31 @@ void Simulator::advance(double end) {
 
 /// After an evaluation: forces_ are those at t.
 void Simulator::look(double t, In<double> rate) {
-  if (!watch.look(t)) return;
-  const auto largest = [](In<double> x) {
-    return std::max_element(x.begin(), x.end(),
-                            [](double a, double b) { return std::abs(a) < std::abs(b); }) -
-           x.begin();
-  };
-  std::size_t i = std::size_t(largest(forces_));
-  if (forces_[i] == 0) i = std::size_t(largest(rate));
-  throw IntegrationError(
-      fmt::format("{} makes no headway at t = {} s: at this pace it needs {:.1e} more evaluations; the force "
-                  "at joint '{}' is {:.3g}, "
-                  "its velocity {:.3g} ({}gains, stiffness, damping or references may be too large)",
-                  name_of(integrator_), t, watch.more(), joint_of_velocity(model_, int(i)), forces_[i],
-                  rate[i], integrator_ == Integrator::cvode ? "" : "cvode is for stiff systems; "));
+  if (watch.look(t)) throw no_headway(model_, integrator(), t, watch.more(), forces_, rate);
 }
 
 void Simulator::segment(double end) {
-  const double h = end - time;
   auto motion = [this](double t, In<double> at, In<double> rate, Out<double> a) {
     acceleration_at(t, at, rate, a);
     look(t, rate);
   };
-  const System<double> system{manifold_, motion};
-  if (auto* m = std::get_if<ExplicitEuler<>>(&method_)) m->step(system, time, h, q, v);
-  if (auto* m = std::get_if<SymplecticEuler<>>(&method_)) m->step(system, time, h, q, v);
-  if (auto* m = std::get_if<RungeKutta4<>>(&method_)) m->step(system, time, h, q, v);
-  if (auto* m = std::get_if<ImplicitMidpoint>(&method_)) m->step(system, time, h, q, v);
-  if (auto* m = std::get_if<Variational>(&method_)) {
-    auto forces = [this](double t, In<double> at, In<double> rate, Out<double> out) {
-      generalized_forces_at(t, at, rate, out);
-      look(t, rate);
-    };
-    m->step(forces, time, h, q, v);
-  }
-  if (auto* m = std::get_if<Cvode>(&method_)) m->advance(system, time, end, q, v);
-  if (auto* m = std::get_if<DormandPrince>(&method_)) {
-    if (stops_)
-      adaptive_segment(*m, system, end);
-    else
-      m->advance(system, time, end, q, v);
-  }
+  auto forces = [this](double t, In<double> at, In<double> rate, Out<double> out) {
+    generalized_forces_at(t, at, rate, out);
+    look(t, rate);
+  };
+  const System<double> system{manifold_, motion, {}, {}, forces};
+  if (stops_)
+    segment_with_stops(system, end);
+  else
+    method_.advance(system, time, end, q, v);
   time = end;
 }
 
-void Simulator::adaptive_segment(DormandPrince& pair, const System<double>& system, double end) {
-  pair.restart();
-  Stops& stops = *stops_;
-  const auto gap = [&](std::size_t i) {
-    return stops.all[i].side * (stops.all[i].bound - q[stops.all[i].q]);
-  };
-  /// Which of the joints that are at a stop, and still, rest on it: those that are pushed against it. A small
-  /// complementarity problem, by letting go the one that is pulled most and taking back one that would pass.
-  const auto settle = [&](double t) {
-    std::size_t at = 0;
-    for (std::size_t i = 0; i < stops.all.size(); ++i) {
-      stops.near[i] =
-          std::abs(gap(i)) <= 1e-10 * (1 + std::abs(stops.all[i].bound)) && v[stops.all[i].v] == 0;
-      stops.resting[i] = stops.near[i];
-      at += stops.near[i];
-    }
-    for (std::size_t round = 0; at > 0 && round < 2 * at + 4; ++round) {
-      acceleration_at(t, q, v, stops.push_a);
-      std::size_t worst = stops.all.size();
-      double by = 0;
-      for (std::size_t i = 0; i < stops.all.size(); ++i) {
-        if (!stops.near[i]) continue;
-        const JointStop& s = stops.all[i];
-        const double wrong = stops.resting[i] ? -stops.lambda[i] : s.side * stops.push_a[s.v];
-        if (wrong > by) by = wrong, worst = i;
-      }
-      if (worst == stops.all.size()) break;
-      stops.resting[worst] = !stops.resting[worst];
-    }
-  };
-  const auto hit = [&](std::size_t i, double t) {
-    const JointStop& s = stops.all[i];
-    impacts_.push_back({t, s.joint, s.side * v[s.v]});
-    stops.bounce(i, q, v);
-  };
-  /// An impact can drive another joint against the stop that it is at.
-  const auto hit_all = [&](double t) {
-    bool again = true;
-    for (int round = 0; again && round < 100; ++round) {
-      again = false;
-      for (std::size_t i = 0; i < stops.all.size(); ++i)
-        if (gap(i) <= 1e-11 && stops.all[i].side * v[stops.all[i].v] > 0) again = true, hit(i, t);
-    }
-  };
-  for (std::size_t i = 0; i < stops.all.size(); ++i) {
-    const JointStop& s = stops.all[i];
-    if (gap(i) < -1e-9 * (1 + std::abs(s.bound)))
-      throw ArgumentError(fmt::format("Simulator: joint '{}' is at {}, beyond its limit {}",
-                                      model_.joints()[s.joint].name, q[s.q], s.bound));
-    if (v[s.v] != 0 || gap(i) > 1e-9) stops.resting[i] = 0;  // moved by the user
-  }
-  hit_all(time);
-  settle(time);
-  double t = time;
-  int shortened = 0;
-  while (t < end) {
-    std::copy(q.begin(), q.end(), stops.q_start.begin());
-    std::copy(v.begin(), v.end(), stops.v_start.begin());
-    const double reached = pair.step(system, t, end, q, v);
-    const auto found = find_event(pair, stops.events, stops.q_event, stops.v_event);
-    if (!found) {
-      // Out and back within one look is seen by where it ends: again, with a shorter step.
-      bool missed = false;
-      for (std::size_t i = 0; i < stops.all.size(); ++i)
-        missed = missed || (!stops.resting[i] && gap(i) < -1e-11);
-      if (missed) {
-        if (++shortened > 60)
-          throw IntegrationError(fmt::format("a joint does not stay within its limits at t = {}", t));
-        std::copy(stops.q_start.begin(), stops.q_start.end(), q.begin());
-        std::copy(stops.v_start.begin(), stops.v_start.end(), v.begin());
-        pair.restart();
-        pair.set_next_step((reached - t) / 4);
-        continue;
-      }
-      t = reached;
-      shortened = 0;
-      continue;
-    }
-    t = found->time;
-    std::copy(stops.q_event.begin(), stops.q_event.end(), q.begin());
-    std::copy(stops.v_event.begin(), stops.v_event.end(), v.begin());
-    const std::size_t i = found->index / 2;
-    if (found->index % 2 == 0) {  // else: drawn back, as settle() finds
-      q[stops.all[i].q] = stops.all[i].bound;
-      hit_all(t);
-    }
-    settle(t);
-    pair.restart();
-  }
-}
-
 double Simulator::next_step() const {
-  const auto* pair = std::get_if<DormandPrince>(&method_);
-  return pair ? pair->next_step() : 0;
+  return method_.adaptive_pair() ? method_.adaptive_pair()->next_step() : 0;
 }
 void Simulator::set_next_step(double h) {
-  if (auto* pair = std::get_if<DormandPrince>(&method_)) pair->set_next_step(h);
+  if (method_.adaptive_pair()) method_.adaptive_pair()->set_next_step(h);
 }
 
 void Simulator::joint_forces(Out<double> forces) {

@@ -11,17 +11,11 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "articula/dynamics/forward_dynamics.hpp"
-#include "articula/simulation/cvode.hpp"
-#include "articula/simulation/dormand_prince.hpp"
-#include "articula/simulation/fixed_step.hpp"
 #include "articula/simulation/forces.hpp"
-#include "articula/simulation/integrator.hpp"
-#include "articula/simulation/midpoint.hpp"
-#include "articula/simulation/variational.hpp"
+#include "articula/simulation/method.hpp"
 #include "articula/simulation/watch.hpp"
 
 namespace articula {
@@ -36,7 +30,7 @@ class Simulator {
   ~Simulator();
 
   const Model& model() const { return model_; }
-  Integrator integrator() const { return integrator_; }
+  Integrator integrator() const { return method_.integrator(); }
 
   // --- the state and constant forces: yours to change between steps ----------------------------------
   double time = 0;
@@ -104,20 +98,17 @@ class Simulator {
   void acceleration_at(double t, In<double> q, In<double> v, Out<double> a);
   void generalized_forces_at(double t, In<double> q, In<double> v, Out<double> out);
   void segment(double end);
-  void adaptive_segment(DormandPrince& pair, const System<double>& system, double end);
+  void segment_with_stops(const System<double>& system, double end);
   void sample(double end, double& next);
   void check_sizes() const;
   void look(double t, In<double> rate);
 
   Model model_;
-  Integrator integrator_;
   Manifold manifold_;
   ForwardDynamics<> forward_;
   Kinematics<> kinematics_;
-  std::optional<InverseDynamics<>> inverse_;  // variational with wrenches
-  std::variant<std::monostate, ExplicitEuler<>, SymplecticEuler<>, RungeKutta4<>, DormandPrince, Variational,
-               ImplicitMidpoint, Cvode>
-      method_;
+  std::optional<InverseDynamics<>> inverse_;  // where wrenches become joint forces
+  IntegrationMethod method_;
   std::vector<ForceElement*> elements_;
   std::vector<WrenchElement*> wrench_elements_;
   std::vector<Sampled> sampled_;

@@ -24,6 +24,9 @@ struct System {
   FunctionRef<void(double t, In<S> q, In<S> x, Out<S> v)> rates{};
   /// Called after each step to bring the state back where it belongs (constraints); may be empty.
   FunctionRef<void(double t, Out<S> q, Out<S> x)> project{};
+  /// Joint forces of everything but gravity, for the integrator that moves momenta (variational) and not by
+  /// accelerations; others may leave it empty.
+  FunctionRef<void(double t, In<S> q, In<S> x, Out<S> tau)> forces{};
 
   void velocities(double t, In<S> q, In<S> x, Out<S> v) const {
     if (rates)

@@ -44,11 +44,11 @@ TEST(System, ConstraintsAreHeldByProjection) {
     EXPECT_NEAR(q[1], -std::cos(theta[0]), tolerance) << name;
   };
   start(q, v);
-  RungeKutta4<> rk4(plane);
+  FixedStep<> rk4(Integrator::rk4, plane);
   for (int i = 0; i < 2000; ++i) rk4.step(system, i * 1e-3, 1e-3, q, v);
   check("rk4", 1e-9);
   start(q, v);
-  SymplecticEuler<> euler(plane);
+  FixedStep<> euler(Integrator::symplectic_euler, plane);
   for (int i = 0; i < 20000; ++i) euler.step(system, i * 1e-4, 1e-4, q, v);
   check("symplectic_euler", 1e-2);
   start(q, v);
@@ -78,7 +78,7 @@ TEST(System, ManifoldsAppend) {
   std::vector<double> q = a.q, v = a.v;
   q.insert(q.end(), b.q.begin(), b.q.end()), q.push_back(0);
   v.insert(v.end(), b.v.begin(), b.v.end()), v.push_back(0);
-  RungeKutta4<> rk4(both);
+  FixedStep<> rk4(Integrator::rk4, both);
   for (int i = 0; i < 100; ++i) rk4.step({both, motion}, i * 1e-3, 1e-3, q, v);
   const Start end_a = reference(a, 0.1), end_b = reference(b, 0.1);
   EXPECT_LT(distance(a.model, {q.begin(), q.begin() + long(qa)}, {v.begin(), v.begin() + long(na)}, end_a),

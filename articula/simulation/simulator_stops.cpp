@@ -1,0 +1,214 @@
+#include "articula/simulation/simulator_stops.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace articula {
+
+Simulator::Stops::Stops(Simulator& simulator, double restitution_of, double slow_below)
+    : owner(simulator),
+      nv(simulator.model_.nv()),
+      all(joint_stops(simulator.model_)),
+      resting(all.size()),
+      near(all.size()),
+      factor(simulator.model_),
+      X(all.size() * std::size_t(nv)),
+      unit(nv),
+      lambda(all.size()),
+      L(all.size() * all.size()),
+      push_a(nv),
+      change(nv),
+      q_start(simulator.model_.nq()),
+      v_start(nv),
+      q_event(simulator.model_.nq()),
+      v_event(nv),
+      restitution(restitution_of),
+      slow(slow_below),
+      gaps(all.size()),
+      pushes(all.size()),
+      events(2 * all.size()) {
+  index.reserve(all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    gaps[i] = {this, i}, pushes[i] = {this, i};
+    events[2 * i] = {gaps[i], -1}, events[2 * i + 1] = {pushes[i], -1};
+  }
+}
+
+double Simulator::Stops::Gap::operator()(double, In<double> q, In<double>) const {
+  const JointStop& s = stops->all[i];
+  return stops->resting[i] ? 1 : s.side * (s.bound - q[s.q]);
+}
+double Simulator::Stops::Push::operator()(double t, In<double> q, In<double> v) const {
+  if (!stops->resting[i]) return 1;
+  stops->owner.acceleration_at(t, q, v, stops->push_a);
+  return stops->lambda[i];
+}
+
+bool Simulator::Stops::any_resting() const {
+  return std::find(resting.begin(), resting.end(), 1) != resting.end();
+}
+bool Simulator::Stops::any_passed() const {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (!resting[i] && gap(i) < -1e-11) return true;
+  return false;
+}
+
+void Simulator::Stops::response(std::size_t i) {
+  std::fill(unit.begin(), unit.end(), 0.0);
+  unit[all[i].v] = -all[i].side;  // the push that the stop can give
+  factor.solve(unit, {X.data() + i * nv, std::size_t(nv)});
+}
+
+void Simulator::Stops::hold(In<double> q, Out<double> a) {
+  if (!any_resting()) return;
+  factor.factor(q);
+  const std::size_t m = all.size();
+  index.clear();
+  for (std::size_t i = 0; i < m; ++i) {
+    lambda[i] = 0;
+    if (resting[i]) index.push_back(i), response(i);
+  }
+  const std::size_t n = index.size();
+  const auto row = [&](std::size_t i, const double* x) { return -all[index[i]].side * x[all[index[i]].v]; };
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j <= i; ++j) {
+      double sum = row(i, X.data() + index[j] * nv);
+      for (std::size_t k = 0; k < j; ++k) sum -= L[i * m + k] * L[j * m + k];
+      L[i * m + j] = i == j ? std::sqrt(std::max(sum, 1e-300)) : sum / L[j * m + j];
+    }
+    double y = -row(i, a.data());
+    for (std::size_t k = 0; k < i; ++k) y -= L[i * m + k] * lambda[index[k]];
+    lambda[index[i]] = y / L[i * m + i];
+  }
+  for (std::size_t i = n; i-- > 0;) {
+    for (std::size_t k = i + 1; k < n; ++k) lambda[index[i]] -= L[k * m + i] * lambda[index[k]];
+    lambda[index[i]] /= L[i * m + i];
+  }
+  for (std::size_t i = 0; i < n; ++i)
+    for (int k = 0; k < nv; ++k) a[k] += lambda[index[i]] * X[index[i] * nv + k];
+  for (const std::size_t i : index) a[all[i].v] = 0;  // but for rounding it is
+}
+
+/// The velocity after an impact at stop i: the push that turns its joint back, resting joints at rest.
+void Simulator::Stops::bounce(std::size_t i, In<double> q, Out<double> v) {
+  const JointStop& s = all[i];
+  const double before = s.side * v[s.v];
+  factor.factor(q);
+  resting[i] = 1;
+  // As accelerations: resting joints keep their velocity (zero), joint i gets the wanted change.
+  const double speed_after = before * restitution < slow ? 0 : before * restitution;
+  const double wanted = -s.side * (before + speed_after);
+  std::fill(change.begin(), change.end(), 0.0);
+  change[s.v] = -wanted;  // hold() cancels it and adds the response
+  const double kept = change[s.v];
+  hold(q, change);
+  change[s.v] -= kept;
+  for (int k = 0; k < nv; ++k) v[k] += change[k];
+  for (std::size_t k = 0; k < all.size(); ++k)
+    if (resting[k]) v[all[k].v] = 0;
+  v[s.v] = -s.side * speed_after;
+  if (speed_after > 0) resting[i] = 0;
+}
+
+void Simulator::Stops::begin(double t) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const JointStop& s = all[i];
+    if (gap(i) < -1e-9 * (1 + std::abs(s.bound)))
+      throw ArgumentError(fmt::format("Simulator: joint '{}' is at {}, beyond its limit {}",
+                                      owner.model_.joints()[s.joint].name, owner.q[s.q], s.bound));
+    if (owner.v[s.v] != 0 || gap(i) > 1e-9) resting[i] = 0;  // moved by the user
+  }
+  hit_all(t);
+  settle(t);
+}
+
+void Simulator::Stops::hit_all(double t) {
+  bool again = true;
+  for (int round = 0; again && round < 100; ++round) {
+    again = false;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const JointStop& s = all[i];
+      const double speed = s.side * owner.v[s.v];
+      if (gap(i) > 1e-11 || !(speed > 0)) continue;
+      again = true;
+      owner.impacts_.push_back({t, s.joint, speed});
+      bounce(i, owner.q, owner.v);
+    }
+  }
+}
+
+void Simulator::Stops::settle(double t) {
+  std::size_t at = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    near[i] = std::abs(gap(i)) <= 1e-10 * (1 + std::abs(all[i].bound)) && owner.v[all[i].v] == 0;
+    resting[i] = near[i];
+    at += near[i];
+  }
+  for (std::size_t round = 0; at > 0 && round < 2 * at + 4; ++round) {
+    owner.acceleration_at(t, owner.q, owner.v, push_a);
+    std::size_t worst = all.size();
+    double by = 0;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (!near[i]) continue;
+      const double wrong = resting[i] ? -lambda[i] : all[i].side * push_a[all[i].v];
+      if (wrong > by) by = wrong, worst = i;
+    }
+    if (worst == all.size()) break;
+    resting[worst] = !resting[worst];
+  }
+}
+
+void Simulator::stop_at_limits(double restitution, double slow) {
+  if (!method_.adaptive_pair())
+    throw ArgumentError(fmt::format(
+        "Simulator::stop_at_limits: the {} integrator does not locate events; take rk45, or StiffStops",
+        name_of(integrator())));
+  if (!(restitution >= 0 && restitution <= 1) || !(slow >= 0))
+    throw ArgumentError(
+        fmt::format("Simulator::stop_at_limits: restitution {}, expected 0 to 1", restitution));
+  stops_ = std::make_unique<Stops>(*this, restitution, slow);
+}
+
+void Simulator::segment_with_stops(const System<double>& system, double end) {
+  DormandPrince& pair = *method_.adaptive_pair();
+  Stops& stops = *stops_;
+  const auto take = [&](const std::vector<double>& from_q, const std::vector<double>& from_v) {
+    std::copy(from_q.begin(), from_q.end(), q.begin());
+    std::copy(from_v.begin(), from_v.end(), v.begin());
+  };
+  pair.restart();
+  stops.begin(time);
+  double t = time;
+  int shortened = 0;
+  while (t < end) {
+    std::copy(q.begin(), q.end(), stops.q_start.begin());
+    std::copy(v.begin(), v.end(), stops.v_start.begin());
+    const double reached = pair.step(system, t, end, q, v);
+    const auto found = find_event(pair, stops.events, stops.q_event, stops.v_event);
+    if (!found && !stops.any_passed()) {
+      t = reached, shortened = 0;
+      continue;
+    }
+    if (!found) {  // out and back within one look is seen by where it ends: again, with a shorter step
+      if (++shortened > 60)
+        throw IntegrationError(fmt::format("a joint does not stay within its limits at t = {}", t));
+      take(stops.q_start, stops.v_start);
+      pair.restart();
+      pair.set_next_step((reached - t) / 4);
+      continue;
+    }
+    t = found->time;
+    take(stops.q_event, stops.v_event);
+    const std::size_t i = found->index / 2;
+    if (found->index % 2 == 0) {  // else: drawn back, as settle() finds
+      q[stops.all[i].q] = stops.all[i].bound;
+      stops.hit_all(t);
+    }
+    stops.settle(t);
+    pair.restart();
+  }
+}
+
+}  // namespace articula
