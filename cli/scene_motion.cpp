@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "cli/messages.hpp"
+
 namespace articula::cli {
 
 SceneMotion::SceneMotion(Scene& scene, Integrator integrator, const Tolerances& tolerances,

@@ -278,7 +278,7 @@ ExitCode run(const SimulateOptions& o) {
   if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when.grid);
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
   TreeMotion motion(model, setup);
-  return run_motion(motion, o, when, [&](const Recording& recording) {
+  return run_motion(motion, o, when, setup.integrator, [&](const Recording& recording) {
     const ModelVisuals visuals = load_visuals(o.model.source, o.model.read_options());
     Report report = report_of(recording, model, visuals.links);
     for (const auto& finding : visuals.findings) report.notes.push_back(finding.message);
