@@ -1,6 +1,7 @@
 #include "callables.hpp"
 
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
 
 namespace articula::python {
 

@@ -1,5 +1,6 @@
 // One state under the interpreter's lock; many without it, on threads, in pieces between which Ctrl-C is heard.
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
 #include <unistd.h>
 
 #include <algorithm>

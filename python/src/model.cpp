@@ -234,7 +234,7 @@ void add_models(nb::module_& m) {
   model.def("_spec", [checked](nb::handle self) { return as_tuple(checked(self).model.spec()); });
   model.def("_warnings", [checked](nb::handle self) { return as_list(checked(self).model.warnings()); });
   model.def("_neutral", [checked](nb::handle self) { return neutral(checked(self).model); });
-  model.def("_move", move, nb::arg("what"), nb::arg("count"), nb::arg("x"), nb::arg("y"), nb::arg("t"), nb::arg("out"));
+  model.def("_move", move, nb::arg("what"), nb::arg("count"), nb::arg("x"), nb::arg("y"), nb::arg("t").none(), nb::arg("out"));
   model.def("_random", fill_random, nb::arg("seed"), nb::arg("count"), nb::arg("out"));
   add_algorithms(m, model);
   m.def("_read_urdf", [](const std::string& path, const std::string& base) { return read_result(read_urdf_spec(path), base); });

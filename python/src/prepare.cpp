@@ -1,5 +1,6 @@
 // From what Python gives to what the algorithms take.
 #include <fmt/format.h>
+#include <nanobind/stl/string.h>
 
 #include "prepared.hpp"
 

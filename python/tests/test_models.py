@@ -66,7 +66,7 @@ def test_values(model):
 def test_specifications(model, tmp_path):
     spec = model.spec
     assert articula.Model(spec, base=model.base) == model
-    spec.links[-1].mass *= 2
+    next(link for link in reversed(spec.links) if link.mass > 0).mass *= 2
     heavier = articula.Model(spec, base=model.base)
     assert heavier != model and heavier.mass > model.mass
     path = tmp_path / "copy.urdf"
@@ -158,7 +158,8 @@ except KeyboardInterrupt:
 
 
 def test_import_is_quick():
-    code = "import time; t = time.perf_counter(); import articula, sys; t = time.perf_counter() - t; " \
+    # The processor's time: others may use the machine.
+    code = "import time; t = time.process_time(); import articula, sys; t = time.process_time() - t; " \
            "print(t, any(m in sys.modules for m in ('torch', 'jax', 'numpy', 'dataclasses')))"
     runs = [subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split() for _ in range(5)]
     assert all(heavy == "False" for _, heavy in runs)
