@@ -59,7 +59,9 @@ def main(module_file: str, folder: str) -> None:
     spec.loader.exec_module(core)
     algorithms = core.algorithms()
     text = HEAD + "".join(method(a) for a in algorithms)
-    text += "def algorithms() -> list[dict[str, Any]]: ...\ndef __getattr__(name: str) -> Any: ...\n"
+    text += "def algorithms() -> list[dict[str, Any]]: ...\n"
+    for name in sorted(name for name in vars(core) if name.startswith("_") and not name.startswith("__")):
+        text += f"{name}: Any\n"  # for the package itself
     results = "from typing import Any, NamedTuple\nfrom numpy.typing import NDArray\n"
     for algorithm in algorithms:
         if len(algorithm["parts"]) > 1:

@@ -11,7 +11,8 @@ import json
 import pathlib
 import subprocess
 import time
-from typing import Any, Callable
+import timeit
+from typing import Any
 
 import numpy as np
 
@@ -21,96 +22,70 @@ URDF = pathlib.Path(articula.__file__).parent / "models" / "arm7.urdf"
 COUNT = 4096
 
 
-def nanoseconds(call: Callable[[], Any], at_least: float = 0.05, rounds: int = 7) -> float:
-    """The quickest of some rounds, ns a call."""
+def nanoseconds(statement: str, names: dict[str, Any], round_seconds: float = 5e-4, rounds: int = 400) -> float:
+    """The quickest of many short rounds, ns a call: others may use the machine in between."""
+    timer = timeit.Timer(statement, globals=names)
     calls = 1
-    while True:
-        start = time.perf_counter()
-        for _ in range(calls):
-            call()
-        seconds = time.perf_counter() - start
-        if seconds > at_least / rounds:
-            break
+    while timer.timeit(calls) < round_seconds:
         calls *= 2
-    best = seconds
-    for _ in range(rounds):
-        start = time.perf_counter()
-        for _ in range(calls):
-            call()
-        best = min(best, time.perf_counter() - start)
-    return 1e9 * best / calls
+    return 1e9 * min(timer.repeat(rounds, calls)) / calls
 
 
 def ours(arm: articula.Model, name: str, state: dict[str, Any]) -> dict[str, float]:
     about = next(a for a in articula.algorithms() if a["name"] == name)
-    arguments = [state[x] for x in about["arguments"]]
-    more = {} if about["frames"] == "none" else {"frame": arm.frames[-1].name}
-    method = getattr(arm, name)
-    out = method(*arguments, **more)
-    bound = arm.bind(name, *arguments, out=out, **more)
-    if more:
-        frame = more["frame"]
-        return {
-            "new": nanoseconds(lambda: method(*arguments, frame=frame)),
-            "out=": nanoseconds(lambda: method(*arguments, frame=frame, out=out)),
-            "bound": nanoseconds(bound),
-        }
-    if len(arguments) == 1:
-        (q,) = arguments
-        return {"new": nanoseconds(lambda: method(q)), "out=": nanoseconds(lambda: method(q, out=out)), "bound": nanoseconds(bound)}
-    q, v, x = arguments
-    return {"new": nanoseconds(lambda: method(q, v, x)), "out=": nanoseconds(lambda: method(q, v, x, out=out)), "bound": nanoseconds(bound)}
+    frame = "" if about["frames"] == "none" else ", frame=frame"
+    names = {**state, "arm": arm, "frame": arm.frames[-1].name}
+    call = f"arm.{name}({', '.join(about['arguments'])}{frame}"
+    names["out"] = eval(call + ")", names)
+    names["bound"] = eval(f"arm.bind('{name}', {', '.join(about['arguments'])}{frame}, out=out)", names)
+    statements = {"bound": "bound()", "out=": call + ", out=out)", "new": call + ")"}
+    return {key: nanoseconds(statement, names) for key, statement in statements.items()}
 
 
-def of_pin(arm: articula.Model, state: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+def of_pin(arm: articula.Model, state: dict[str, Any]) -> dict[str, float]:
     try:
-        import pinocchio as pin
+        import pinocchio as pin  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
         return {}
     model = pin.buildModelFromUrdf(str(URDF))
-    data = model.createData()
     q, v, order = articula.convert.pinocchio(arm, state["q"], state["v"])
-    a, tau = state["a"][order], state["tau"][order]
-    frame = model.getFrameId(arm.frames[-1].name)
-    return {
-        "forward_dynamics": lambda: pin.aba(model, data, q, v, tau),
-        "inverse_dynamics": lambda: pin.rnea(model, data, q, v, a),
-        "mass_matrix": lambda: pin.crba(model, data, q),
-        "jacobian": lambda: pin.computeFrameJacobian(model, data, q, frame, pin.LOCAL_WORLD_ALIGNED),
-        "linearized_inverse": lambda: pin.computeRNEADerivatives(model, data, q, v, a),
-        "linearized_forward": lambda: pin.computeABADerivatives(model, data, q, v, tau),
+    names = {
+        "pin": pin, "model": model, "data": model.createData(), "q": q, "v": v, "a": state["a"][order],
+        "tau": state["tau"][order], "frame": model.getFrameId(arm.frames[-1].name), "axes": pin.LOCAL_WORLD_ALIGNED,
+    }  # fmt: skip
+    calls = {
+        "forward_dynamics": "pin.aba(model, data, q, v, tau)",
+        "inverse_dynamics": "pin.rnea(model, data, q, v, a)",
+        "mass_matrix": "pin.crba(model, data, q)",
+        "jacobian": "pin.computeFrameJacobian(model, data, q, frame, axes)",
+        "linearized_inverse": "pin.computeRNEADerivatives(model, data, q, v, a)",
+        "linearized_forward": "pin.computeABADerivatives(model, data, q, v, tau)",
     }
+    return {name: nanoseconds(call, names) for name, call in calls.items()}
 
 
-def of_mujoco(state: dict[str, Any]) -> dict[str, Callable[[], Any]]:
+def of_mujoco(state: dict[str, Any]) -> dict[str, float]:
+    """Without contacts and limits; the mass matrix and the Jacobian after the kinematics that they need."""
     try:
-        import mujoco
+        import mujoco  # type: ignore[import-untyped,unused-ignore]
     except ImportError:
         return {}
-    text = URDF.read_text()
-    model = mujoco.MjModel.from_xml_string(text)
+    model = mujoco.MjModel.from_xml_string(URDF.read_text())
     model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT) | int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
     data = mujoco.MjData(model)
     data.qpos[:], data.qvel[:], data.qfrc_applied[:], data.qacc[:] = state["q"], state["v"], state["tau"], state["a"]
-    full = np.zeros((model.nv, model.nv))
-    Jp, Jr = np.zeros((3, model.nv)), np.zeros((3, model.nv))
-
-    def mass() -> None:
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_crb(model, data)
-
-    def jacobian() -> None:
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_comPos(model, data)
-        mujoco.mj_jacBody(model, data, Jp, Jr, model.nbody - 1)
-
-    return {
-        "forward_dynamics": lambda: mujoco.mj_forward(model, data),
-        "inverse_dynamics": lambda: mujoco.mj_inverse(model, data),
-        "mass_matrix": mass,
-        "jacobian": jacobian,
+    names = {
+        "mujoco": mujoco, "model": model, "data": data, "Jp": np.zeros((3, model.nv)), "Jr": np.zeros((3, model.nv)),
+        "body": model.nbody - 1,
+    }  # fmt: skip
+    kinematics = "mujoco.mj_kinematics(model, data); mujoco.mj_comPos(model, data); "
+    calls = {
+        "forward_dynamics": "mujoco.mj_forward(model, data)",
+        "inverse_dynamics": "mujoco.mj_inverse(model, data)",
+        "mass_matrix": kinematics + "mujoco.mj_crb(model, data)",
+        "jacobian": kinematics + "mujoco.mj_jacBody(model, data, Jp, Jr, body)",
     }
+    return {name: nanoseconds(call, names) for name, call in calls.items()}
 
 
 def in_cpp(program: str | None) -> dict[str, float]:
@@ -133,14 +108,15 @@ def main() -> None:
     for name in ("forward_dynamics", "inverse_dynamics", "mass_matrix", "jacobian", "linearized_inverse", "linearized_forward"):
         mine = ours(arm, name, state)
         columns = [cpp.get(name), mine["bound"], mine["out="], mine["new"]]
-        columns += [nanoseconds(other[name]) if name in other else None for other in (pin, mujoco)]
+        columns += [pin.get(name), mujoco.get(name)]
         print(f"  {name:38} " + " ".join(f"{x:8.0f}" if x is not None else f"{'-':>8}" for x in columns))
 
     Q, V, T = arm.random(rng, COUNT), rng.normal(size=(COUNT, arm.nv)), rng.normal(size=(COUNT, arm.nv))
     out = np.empty((COUNT, arm.nv))
     print(f"\narm7, {COUNT} states of forward_dynamics, ns a state")
     for threads in (1, None):
-        each = nanoseconds(lambda: arm.forward_dynamics(Q, V, T, out=out, threads=threads), 0.3) / COUNT
+        names = {"arm": arm, "Q": Q, "V": V, "T": T, "out": out, "threads": threads}
+        each = nanoseconds("arm.forward_dynamics(Q, V, T, out=out, threads=threads)", names) / COUNT
         print(f"  {'one thread' if threads else 'all cores':38} {each:8.1f}")
     if pin:
         import pinocchio

@@ -79,7 +79,7 @@ def rows(array: Any, leading: tuple[int, ...], last: tuple[int, ...], kind: Any)
 
     whole = np.broadcast_to(array, leading + last)
     shape = (-1, *last) if leading and 0 not in leading + last else (int(np.prod(leading)), *last) if leading else last
-    return np.require(whole.reshape(shape), dtype=kind, requirements="CA")
+    return np.require(whole.reshape(shape), dtype=kind, requirements=["C", "A"])
 
 
 def _check_out(function: str, key: str, out: Any, shape: tuple[int, ...], kind: Any) -> None:
@@ -144,7 +144,7 @@ def call(model: Any, name: str, given: dict[str, Any]) -> Any:
             parts = [_to_foreign(library)(part) for part in parts]
         else:
             parts = [part[()] if part.ndim == 0 else part for part in parts]
-    return parts[0] if len(parts) == 1 else results.by_algorithm[name]._make(parts)
+    return parts[0] if len(parts) == 1 else results.by_algorithm[name](*parts)
 
 
 def _results(

@@ -98,10 +98,11 @@ class Model(_core.Model):
     Example:
         >>> arm = articula.load("arm7")
         >>> arm
-        <articula.Model 'arm7': 7 joints, nq=7, nv=7, fixed base, 18.36 kg>
+        <articula.Model 'arm7': 7 joints, nq=7, nv=7, fixed base, 21.3 kg>
     """
 
     __slots__ = ("_kept",)
+    _kept: dict[str, Any]
 
     def __init__(self, spec: ModelSpec, *, base: str = "fixed", gravity: Sequence[float] = EARTH) -> None:
         from .spec import ModelSpec as Spec
@@ -130,7 +131,7 @@ class Model(_core.Model):
         """The moving joints."""
         made: tuple[Joint, ...] = self._keep(
             "joints",
-            lambda: tuple(Joint(*j[:12], Limits(*j[12]), *j[13:]) for j in self._joints()),  # type: ignore[attr-defined]
+            lambda: tuple(Joint._make((*j[:12], Limits(*j[12]), *j[13:])) for j in self._joints()),  # type: ignore[attr-defined]
         )
         return made
 

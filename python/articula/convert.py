@@ -32,11 +32,11 @@ def _pinocchio_order(model: Model) -> list[Joint]:
     moved = {joint.child for joint in spec.joints}
     roots = [link.name for link in spec.links if link.name not in moved] or ["world"]
     order = [model.joints[0]] if model.base == "free" else []
-    ahead = [(root, None) for root in reversed(roots)]
+    ahead: list[tuple[str, str | None]] = [(root, None) for root in reversed(roots)]
     while ahead:
-        link, joint = ahead.pop()
-        if joint is not None and joint in joints and joints[joint] not in order:
-            order.append(joints[joint])
+        link, through = ahead.pop()
+        if through is not None and through in joints and joints[through] not in order:
+            order.append(joints[through])
         for child in sorted(children.get(link, []), key=lambda j: str(j.name), reverse=True):
             ahead.append((child.child, child.name))
     return order
@@ -47,7 +47,7 @@ def pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> PinocchioState:
 
     What differs: Pinocchio orders joints by name among siblings, has (position, quaternion) and (v, w) for a free joint
     where we have (quaternion, position) and (w, v), and (cos, sin) for a continuous joint where we have the angle.
-    Jacobians' and frame velocities' rows are (v, w) there, (w, v) here: pin.LOCAL_WORLD_ALIGNED is our axes="world".
+    Its URDF reader leaves rotor inertias out: theirs.armature = armature[order] puts them in. Jacobians' and frame velocities' rows are (v, w) there, (w, v) here: pin.LOCAL_WORLD_ALIGNED is our axes="world".
 
     Example:
         >>> arm = articula.load("arm7")

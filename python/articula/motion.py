@@ -35,7 +35,7 @@ def vector(function: str, name: str, x: Any, size: int, default: Any = None) -> 
     array = as_array(function, name, x)
     if array.shape != (size,):
         raise Error(f"{function}: {name} has shape {array.shape}; expected ({size},)")
-    return np.require(array, np.float64, "CA").view(np.ndarray)
+    return np.require(array, np.float64, ["C", "A"]).view(np.ndarray)
 
 
 def _number(function: str, name: str, x: Any) -> float:
@@ -74,7 +74,7 @@ class Recording:
 
     Example:
         >>> recording = articula.simulate(articula.load("double_pendulum"), duration=0.1)
-        >>> recording["time"][-1]
+        >>> float(recording["time"][-1])
         0.1
         >>> recording.q.shape
         (11, 2)
@@ -134,7 +134,7 @@ class Recording:
         """Into a file, by its ending: .h5 or .hdf5, .npz, anything else is CSV."""
         import numpy as np
 
-        numbers = np.require(self._numbers, np.float64, "CA")
+        numbers = np.require(self._numbers, np.float64, ["C", "A"])
         _core._write_recording(os.fspath(path), self._columns, self._about, numbers, len(numbers))
 
     @staticmethod
@@ -234,7 +234,8 @@ def simulate(
     )  # fmt: skip
     if bar:
         bar.end()
-    return Recording(*result, model)
+    columns, about, numbers = result
+    return Recording(columns, about, numbers, model)
 
 
 class Rollout(NamedTuple):
@@ -276,12 +277,12 @@ def rollout(
     count_of_threads = 0 if threads is None else _whole("rollout", "threads", threads, 1)
     if not isinstance(integrator, str):
         raise Error(f"rollout: integrator is of type {type(integrator).__name__}; expected a name")
-    arrays = [("q", as_array("rollout", "q", q), (model.nq,)), ("v", as_array("rollout", "v", v), (model.nv,))]
+    arrays: list[tuple[str, Any, tuple[int, ...]]] = [("q", as_array("rollout", "q", q), (model.nq,)), ("v", as_array("rollout", "v", v), (model.nv,))]
     leading = common_shape("rollout", [(name, x.shape, last) for name, x, last in arrays])
     last: tuple[int, ...] = (model.nv,)
     if tau is not None:
         forces = as_array("rollout", "tau", tau)
-        if forces.ndim == len(leading) + 2 or (forces.ndim == 2 and forces.shape[0] == steps != leading[:1]):
+        if forces.ndim == len(leading) + 2:
             last = (steps, model.nv)
         arrays.append(("tau", forces, last))
         leading = common_shape("rollout", [(name, x.shape, n) for name, x, n in arrays])

@@ -1,8 +1,8 @@
 """The spatial operator algebra: expressions of operators, applied without forming a matrix.
 
-    >>> from articula.operators import H, phi, M, star, inv
+    >>> from articula.operators import H, phi, M, rotor, star
     >>> arm = articula.load("arm7")
-    >>> mass = (H * phi * M * star(phi) * star(H)).at(arm, arm.neutral())
+    >>> mass = (H * phi * M * star(phi) * star(H) + rotor).at(arm, arm.neutral())
     >>> bool(np.allclose(mass.dense(), arm.mass_matrix(arm.neutral())))
     True
     >>> tau = mass @ np.ones(7)

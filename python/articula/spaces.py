@@ -225,7 +225,7 @@ def _matrix(function: str, name: str, x: Any, rows: int | None = None, columns: 
     array = as_array(function, name, x)
     if array.ndim != 2 or rows not in (None, array.shape[0]) or columns not in (None, array.shape[1]):
         raise Error(f"{function}: {name} has shape {array.shape}; expected ({rows or 'n'}, {columns or 'm'})")
-    return np.require(array, np.float64, "CA").view(np.ndarray)
+    return np.require(array, np.float64, ["C", "A"]).view(np.ndarray)
 
 
 def state_space(model: Model, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None) -> tuple[Vector, Vector]:

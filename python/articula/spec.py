@@ -143,6 +143,9 @@ class ModelSpec:
         spec = ModelSpec(plain[0])
         spec.links = [LinkSpec(name, *mass) for name, mass, _ in plain[1]]
         for j in plain[2]:
-            spec.joints.append(JointSpec(j[0], j[2], j[3], j[1], j[4][1], j[4][0], *j[5:8], Limits(*j[8]), *j[9:13]))
+            name, kind, parent, child, (rotation, position), axis, second_axis, pitch, limits, *rest = j
+            joint = JointSpec(name, parent, child, kind, position, rotation, axis, second_axis, pitch, Limits(*limits))
+            joint.damping, joint.friction, joint.armature, joint.mimic = rest[:4]
+            spec.joints.append(joint)
         spec.frames = [FrameSpec(name, link, position, rotation) for name, link, (rotation, position), _ in plain[3]]
         return spec

@@ -28,7 +28,8 @@ constexpr int contiguous_and_aligned = 0x0001 | 0x0100, writeable = 0x0400;
 /// What is used of NumPy; filled by use_numpy(), which every Model has called.
 struct Numpy {
   PyTypeObject* array = nullptr;
-  PyObject *float64 = nullptr, *float32 = nullptr;  // the dtypes; every native array of the kind has this very one
+  PyObject *float64 = nullptr,
+           *float32 = nullptr;  // the dtypes; every native array of the kind has this very one
   PyObject* (*make)(PyTypeObject*, int, const Py_ssize_t*, int, const Py_ssize_t*, void*, int, int,
                     PyObject*) = nullptr;
   PyObject* (*scalar_if_0d)(PyObject*) = nullptr;  // steals its argument

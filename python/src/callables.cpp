@@ -16,7 +16,8 @@ std::vector<Callable>& callables() {
   static auto& all = *[] {
     auto* const list = new std::vector<Callable>;
     for (const Algorithm& algorithm : algorithms()) {
-      Callable callable{.algorithm = &algorithm, .positional = static_cast<Py_ssize_t>(algorithm.uses.size())};
+      Callable callable{.algorithm = &algorithm,
+                        .positional = static_cast<Py_ssize_t>(algorithm.uses.size())};
       const auto add = [&](std::string_view name, int slot) {
         callable.names.push_back({PyUnicode_InternFromString(std::string(name).c_str()), slot});
       };
@@ -73,7 +74,8 @@ int slot_of(const Callable& callable, PyObject* name) {
 }
 }  // namespace
 
-bool parse(const Callable& callable, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords, Given& given) {
+bool parse(const Callable& callable, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords,
+           Given& given) {
   const char* const function = callable.algorithm->name;
   if (count > callable.positional) {
     PyErr_Format(PyExc_TypeError, "%s() takes %zd arguments by position, %zd were given", function,
@@ -87,7 +89,8 @@ bool parse(const Callable& callable, PyObject* const* arguments, Py_ssize_t coun
     const int slot = slot_of(callable, name);
     if (slot < 0 || given[slot]) {
       PyErr_Format(PyExc_TypeError,
-                   slot < 0 ? "%s() has no argument '%U'" : "%s() got two values for its argument '%U'", function, name);
+                   slot < 0 ? "%s() has no argument '%U'" : "%s() got two values for its argument '%U'",
+                   function, name);
       return false;
     }
     given[slot] = arguments[count + i];
@@ -124,19 +127,27 @@ std::string shape_text(const Part& part) {
   return text + ")";
 }
 std::string replaced(std::string text, std::string_view from, std::string_view to) {
-  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size()) text.replace(at, from.size(), to);
+  for (std::size_t at = 0; (at = text.find(from, at)) != text.npos; at += to.size())
+    text.replace(at, from.size(), to);
   return text;
 }
 /// What the state's vectors are, for the list of arguments.
-constexpr const char* explanations[argument_count] = {
-    "coordinates",   "velocities",           "accelerations",     "joint forces",       "change of q, as a velocity",
-    "change of v",   "change of a",          "change of tau",     "weights of the sum of which the gradients are"};
+constexpr const char* explanations[argument_count] = {"coordinates",
+                                                      "velocities",
+                                                      "accelerations",
+                                                      "joint forces",
+                                                      "change of q, as a velocity",
+                                                      "change of v",
+                                                      "change of a",
+                                                      "change of tau",
+                                                      "weights of the sum of which the gradients are"};
 
 std::string example_of(const Algorithm& algorithm) {
   std::string text = "Example:\n    >>> arm = articula.load(\"arm7\")\n", call;
   for (const Argument argument : algorithm.uses) {
     const std::string_view name = name_of(argument);
-    text += fmt::format("    >>> {} = {}\n", name, argument == Argument::q ? "arm.neutral()" : "np.ones(arm.nv)");
+    text +=
+        fmt::format("    >>> {} = {}\n", name, argument == Argument::q ? "arm.neutral()" : "np.ones(arm.nv)");
     call += fmt::format("{}{}", call.empty() ? "" : ", ", name);
   }
   if (algorithm.frames != FramesNeeded::none) call += ", frame=arm.frames[-1].name";
@@ -147,9 +158,12 @@ std::string example_of(const Algorithm& algorithm) {
     for (const Extent extent : {part.planes, part.rows, part.columns})
       if (extent != Extent::one)
         shape += fmt::format("{}{}", dimensions++ ? ", " : "",
-                             extent == Extent::nv ? 7 : extent == Extent::three ? 3 : 6);
+                             extent == Extent::nv      ? 7
+                             : extent == Extent::three ? 3
+                                                       : 6);
     text += fmt::format("    >>> np.shape(result{}{})\n    ({}{})\n", algorithm.parts.size() > 1 ? "." : "",
-                        algorithm.parts.size() > 1 ? python_name(part.key) : "", shape, dimensions == 1 ? "," : "");
+                        algorithm.parts.size() > 1 ? python_name(part.key) : "", shape,
+                        dimensions == 1 ? "," : "");
   }
   return text;
 }
@@ -167,13 +181,15 @@ std::string documentation_of(const Algorithm& algorithm) {
   if (algorithm.external_forces) {
     signature += ", wrenches=None";
     arguments +=
-        "    wrenches: external forces, (moment, force) per body in world axes at its joint origin, shape (..., bodies, "
+        "    wrenches: external forces, (moment, force) per body in world axes at its joint origin, shape "
+        "(..., bodies, "
         "6)\n";
   }
   if (algorithm.frames != FramesNeeded::none) {
     signature += ", frame";
-    arguments += fmt::format("    frame: a frame's name or index{}\n",
-                             algorithm.frames == FramesNeeded::several ? ", or a sequence of them, stacked" : "");
+    arguments +=
+        fmt::format("    frame: a frame's name or index{}\n",
+                    algorithm.frames == FramesNeeded::several ? ", or a sequence of them, stacked" : "");
   }
   if (takes_axes(algorithm)) {
     signature += ", axes=None";
@@ -188,16 +204,18 @@ std::string documentation_of(const Algorithm& algorithm) {
       "    threads: for many states; None: as many as there are cores\n"
       "    out: arrays that get the results; None: new ones\n";
   const std::string meaning =
-      replaced(replaced(replaced(algorithm.meaning, "--method conventional", "method=\"conventional\""), "--frame",
-                        "frames"),
+      replaced(replaced(replaced(algorithm.meaning, "--method conventional", "method=\"conventional\""),
+                        "--frame", "frames"),
                "{\"", "(\"");
   std::string results;
   for (const Part& part : algorithm.parts) {
     const std::string key = algorithm.parts.size() > 1 ? fmt::format("{}: ", python_name(part.key)) : "";
-    results += fmt::format("    {}shape {}{}\n", key, shape_text(part), part.whole_number ? ", integers" : "");
+    results +=
+        fmt::format("    {}shape {}{}\n", key, shape_text(part), part.whole_number ? ", integers" : "");
   }
-  return fmt::format("{}{}.\n\nArguments:\n{}\nReturns{}:\n{}\n{}", signature, replaced(meaning, "}", ")"), arguments,
-                     algorithm.parts.size() > 1 ? " a named tuple" : "", results, example_of(algorithm));
+  return fmt::format("{}{}.\n\nArguments:\n{}\nReturns{}:\n{}\n{}", signature, replaced(meaning, "}", ")"),
+                     arguments, algorithm.parts.size() > 1 ? " a named tuple" : "", results,
+                     example_of(algorithm));
 }
 
 }  // namespace articula::python

@@ -10,7 +10,15 @@
 namespace articula::python {
 
 /// What a call can be given: the arguments of the list, then what goes by keyword alone.
-enum Slot : int { wrenches_slot = argument_count, frame_slot, axes_slot, method_slot, threads_slot, out_slot, slot_count };
+enum Slot : int {
+  wrenches_slot = argument_count,
+  frame_slot,
+  axes_slot,
+  method_slot,
+  threads_slot,
+  out_slot,
+  slot_count
+};
 inline constexpr const char* keyword_names[] = {"wrenches", "frame", "axes", "method", "threads", "out"};
 /// Borrowed; null: not given.
 using Given = std::array<PyObject*, slot_count>;
@@ -43,7 +51,8 @@ bool takes_axes(const Algorithm& algorithm);
 /// The signature for inspect, what it does, the shape of every argument and result, an example.
 std::string documentation_of(const Algorithm& algorithm);
 /// Whether the call is written rightly; else an exception is set.
-bool parse(const Callable& callable, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords, Given& given);
+bool parse(const Callable& callable, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords,
+           Given& given);
 
 /// A part's shape beside the leading dimensions; how many dimensions it has.
 int shape_of(const ModelObject& m, const Part& part, std::size_t frames, Py_ssize_t* shape);

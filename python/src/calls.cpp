@@ -23,14 +23,16 @@ PyObject* call_slowly(const Callable& callable, PyObject* self, const Given& giv
 }
 
 template <class S>
-PyObject* call_with(const Callable& callable, ModelObject& m, PyObject* self, const Given& given, bool by_arrays_py) {
+PyObject* call_with(const Callable& callable, ModelObject& m, PyObject* self, const Given& given,
+                    bool by_arrays_py) {
   Prepared<S> p;
   switch (prepare(callable, m, given, by_arrays_py, p)) {
     case Outcome::failed:
       return nullptr;
     case Outcome::not_plain:
       if (!by_arrays_py) return call_slowly(callable, self, given);
-      PyErr_Format(PyExc_TypeError, "_compute: %s: the arguments are not plain arrays", callable.algorithm->name);
+      PyErr_Format(PyExc_TypeError, "_compute: %s: the arguments are not plain arrays",
+                   callable.algorithm->name);
       return nullptr;
     case Outcome::done:
       break;
@@ -102,7 +104,8 @@ struct BoundIn final : Bound {
   PyObject* operator()() override {
     for (const Seen& x : seen)
       if (!x.unchanged(dtype_of<S>())) {
-        PyErr_Format(error_class("Error"), "%s: an array of this bound call was resized or changed its kind; bind again",
+        PyErr_Format(error_class("Error"),
+                     "%s: an array of this bound call was resized or changed its kind; bind again",
                      callable->algorithm->name);
         return nullptr;
       }
@@ -112,7 +115,9 @@ struct BoundIn final : Bound {
   }
 };
 
-PyObject* call_bound(PyObject* self, PyObject*) { return (*static_cast<Bound*>(PyCapsule_GetPointer(self, nullptr)))(); }
+PyObject* call_bound(PyObject* self, PyObject*) {
+  return (*static_cast<Bound*>(PyCapsule_GetPointer(self, nullptr)))();
+}
 
 template <class S>
 nb::object bind_in(const Callable& callable, nb::handle model, ModelObject& m, const Given& given) {
@@ -120,13 +125,16 @@ nb::object bind_in(const Callable& callable, nb::handle model, ModelObject& m, c
   const Outcome outcome = prepare(callable, m, given, false, bound->prepared);
   if (outcome == Outcome::failed) throw nb::python_error();
   if (outcome == Outcome::not_plain)
-    fail(fmt::format("bind: {}: arguments of a bound call, out among them, are contiguous NumPy arrays, all float64 or all "
-                     "float32, of one shape ({}), and share no memory with out",
-                     callable.algorithm->name, "n,) or (B, n"));
+    fail(
+        fmt::format("bind: {}: arguments of a bound call, out among them, are contiguous NumPy arrays, all "
+                    "float64 or all "
+                    "float32, of one shape ({}), and share no memory with out",
+                    callable.algorithm->name, "n,) or (B, n"));
   bound->model = nb::borrow(model);
   bound->m = &m;
   bound->callable = &callable;
-  for (const Argument argument : callable.algorithm->uses) bound->seen.emplace_back(given[static_cast<int>(argument)]);
+  for (const Argument argument : callable.algorithm->uses)
+    bound->seen.emplace_back(given[static_cast<int>(argument)]);
   if (given[wrenches_slot]) bound->seen.emplace_back(given[wrenches_slot]);
   nb::list out;
   for (std::size_t i = 0; i < callable.algorithm->parts.size(); ++i) {
@@ -138,7 +146,8 @@ nb::object bind_in(const Callable& callable, nb::handle model, ModelObject& m, c
   const nb::object capsule = nb::steal(PyCapsule_New(base, nullptr, [](PyObject* self) {
     delete static_cast<Bound*>(PyCapsule_GetPointer(self, nullptr));
   }));
-  static PyMethodDef definition{"bound_call", call_bound, METH_NOARGS, "Computes again, into the same arrays."};
+  static PyMethodDef definition{"bound_call", call_bound, METH_NOARGS,
+                                "Computes again, into the same arrays."};
   return nb::steal(PyCFunction_NewEx(&definition, capsule.ptr(), nullptr));
 }
 
@@ -154,7 +163,8 @@ const Callable& parse_slowly(const char* name, nb::args args, nb::kwargs kwargs,
     all.push_back(value.ptr());
   }
   const nb::tuple keys(names);
-  if (!parse(*callable, all.data(), static_cast<Py_ssize_t>(args.size()), keys.ptr(), given)) throw nb::python_error();
+  if (!parse(*callable, all.data(), static_cast<Py_ssize_t>(args.size()), keys.ptr(), given))
+    throw nb::python_error();
   return *callable;
 }
 
@@ -210,7 +220,9 @@ nb::list described() {
     d["arguments"] = nb::tuple(uses);
     d["keywords"] = nb::tuple(keywords);
     d["parts"] = nb::tuple(parts);
-    d["frames"] = algorithm.frames == FramesNeeded::none ? "none" : algorithm.frames == FramesNeeded::one ? "one" : "several";
+    d["frames"] = algorithm.frames == FramesNeeded::none  ? "none"
+                  : algorithm.frames == FramesNeeded::one ? "one"
+                                                          : "several";
     d["mimics"] = algorithm.mimics;
     d["meaning"] = algorithm.meaning;
     all.append(d);
@@ -221,19 +233,21 @@ nb::list described() {
 }  // namespace
 
 void add_algorithms(nb::module_& m, nb::object model_class) {
-  if (callables().size() > most_algorithms) throw std::length_error("more algorithms than methods; see most_algorithms");
+  if (callables().size() > most_algorithms)
+    throw std::length_error("more algorithms than methods; see most_algorithms");
   std::size_t i = 0;
   for (Callable& callable : callables()) {
     callable.definition = {callable.algorithm->name,
                            reinterpret_cast<PyCFunction>(reinterpret_cast<void (*)()>(methods[i++])),
                            METH_FASTCALL | METH_KEYWORDS, callable.documentation.c_str()};
-    const nb::object descriptor =
-        nb::steal(PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(model_class.ptr()), &callable.definition));
+    const nb::object descriptor = nb::steal(
+        PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(model_class.ptr()), &callable.definition));
     model_class.attr(callable.algorithm->name) = descriptor;
   }
-  model_class.attr("bind") = nb::cpp_function(
-      bind, nb::is_method(), nb::name("bind"), nb::scope(model_class), nb::arg("name"), nb::arg("args"), nb::arg("kwargs"),
-      "A call without arguments that computes algorithm `name` into the same arrays again: everything is checked now.");
+  model_class.attr("bind") = nb::cpp_function(bind, nb::is_method(), nb::name("bind"), nb::scope(model_class),
+                                              nb::arg("name"), nb::arg("args"), nb::arg("kwargs"),
+                                              "A call without arguments that computes algorithm `name` into "
+                                              "the same arrays again: everything is checked now.");
   m.def("algorithms", described, "What each algorithm of the list takes and gives.");
   m.def("_compute", compute_plain, nb::arg("model"), nb::arg("name"), nb::arg("args"), nb::arg("kwargs"));
   m.def("_shapes", shapes, nb::arg("model"), nb::arg("name"), nb::arg("frames"));

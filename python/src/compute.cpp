@@ -33,7 +33,8 @@ constexpr std::size_t first_piece = 8192, smallest_piece = 256;
 constexpr double piece_seconds = 0.03;
 
 template <class S>
-Call<S> piece_of(const Prepared<S>& p, std::size_t begin, std::size_t count, std::array<std::span<S>, most_parts>& out) {
+Call<S> piece_of(const Prepared<S>& p, std::size_t begin, std::size_t count,
+                 std::array<std::span<S>, most_parts>& out) {
   Call<S> call = p.call;
   const auto part = [&](auto x) {
     const std::size_t n = x.size() / p.count;
@@ -106,8 +107,9 @@ Met compute_pieces(Evaluator<S>& evaluator, const Prepared<S>& p) {
     begin += count;
     if (begin >= p.count) break;
     const double seconds = std::max(1e-6, std::chrono::duration<double>(Clock::now() - start).count());
-    piece = std::max(smallest_piece, static_cast<std::size_t>(static_cast<double>(count) * piece_seconds / seconds) /
-                                         smallest_piece * smallest_piece);
+    piece = std::max(smallest_piece,
+                     static_cast<std::size_t>(static_cast<double>(count) * piece_seconds / seconds) /
+                         smallest_piece * smallest_piece);
     PyEval_RestoreThread(thread);
     met.interrupted = PyErr_CheckSignals() != 0;
     thread = PyEval_SaveThread();
@@ -120,7 +122,8 @@ template <class S>
 bool compute_many(ModelObject& m, Prepared<S>& p) {
   Threads* const threads = threads_for(p.threads);
   auto& pool = m.pool<S>();
-  const auto found = std::find_if(pool.begin(), pool.end(), [&](const auto& pooled) { return pooled.threads == threads; });
+  const auto found =
+      std::find_if(pool.begin(), pool.end(), [&](const auto& pooled) { return pooled.threads == threads; });
   std::unique_ptr<Evaluator<S>> evaluator;
   if (found != pool.end()) {
     evaluator = std::move(found->evaluator);

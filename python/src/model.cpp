@@ -7,11 +7,11 @@
 #include <cstring>
 #include <random>
 
+#include "arrays.hpp"
 #include "articula/files/urdf.hpp"
 #include "articula/model/chain.hpp"
 #include "articula/model/configuration.hpp"
 #include "articula/spatial/numbers.hpp"
-#include "arrays.hpp"
 #include "model_object.hpp"
 
 namespace nb = nanobind;
@@ -51,11 +51,13 @@ nb::object as_tuple(const std::optional<Mimic>& mimic) {
 
 nb::tuple as_tuple(const ModelSpec& spec) {
   nb::list links, joints, frames;
-  for (const LinkSpec& link : spec.links) links.append(nb::make_tuple(link.name, as_tuple(link.mass), link.where));
+  for (const LinkSpec& link : spec.links)
+    links.append(nb::make_tuple(link.name, as_tuple(link.mass), link.where));
   for (const JointSpec& j : spec.joints)
-    joints.append(nb::make_tuple(j.name, std::string(name_of(j.kind)), j.parent, j.child, as_tuple(j.placement),
-                                 numbers<3>(j.axis), numbers<3>(j.second_axis), j.pitch, as_tuple(j.limits), j.damping,
-                                 j.friction, j.armature, as_tuple(j.mimic), j.where));
+    joints.append(nb::make_tuple(j.name, std::string(name_of(j.kind)), j.parent, j.child,
+                                 as_tuple(j.placement), numbers<3>(j.axis), numbers<3>(j.second_axis),
+                                 j.pitch, as_tuple(j.limits), j.damping, j.friction, j.armature,
+                                 as_tuple(j.mimic), j.where));
   for (const FrameSpec& frame : spec.frames)
     frames.append(nb::make_tuple(frame.name, frame.link, as_tuple(frame.placement), frame.where));
   return nb::make_tuple(spec.name, nb::tuple(links), nb::tuple(joints), nb::tuple(frames));
@@ -86,7 +88,8 @@ JointSpec read_joint(nb::handle from) {
   j.friction = get<double>(from, 10);
   j.armature = get<double>(from, 11);
   const nb::object mimic = from[12];
-  if (!mimic.is_none()) j.mimic = Mimic{get<std::string>(mimic, 0), get<double>(mimic, 1), get<double>(mimic, 2)};
+  if (!mimic.is_none())
+    j.mimic = Mimic{get<std::string>(mimic, 0), get<double>(mimic, 1), get<double>(mimic, 2)};
   j.where = get<std::string>(from, 13);
   return j;
 }
@@ -115,11 +118,13 @@ ModelSpec read_spec(nb::handle from) {
 nb::list as_list(const std::vector<Finding>& findings) {
   constexpr const char* severities[] = {"note", "warning", "error"};
   nb::list list;
-  for (const Finding& f : findings) list.append(nb::make_tuple(severities[static_cast<int>(f.severity)], f.where, f.message));
+  for (const Finding& f : findings)
+    list.append(nb::make_tuple(severities[static_cast<int>(f.severity)], f.where, f.message));
   return list;
 }
 Base base_named(const std::string& base) {
-  if (base != "fixed" && base != "free") fail(fmt::format("base is '{}'; expected \"fixed\" or \"free\"", base));
+  if (base != "fixed" && base != "free")
+    fail(fmt::format("base is '{}'; expected \"fixed\" or \"free\"", base));
   return base == "free" ? Base::free : Base::fixed;
 }
 /// The specification and what is wrong with it.
@@ -131,9 +136,9 @@ nb::tuple read_result(const UrdfResult& read, const std::string& base) {
 nb::list joints_of(const ModelObject& m) {
   nb::list list;
   for (const Joint& j : m.model.joints())
-    list.append(nb::make_tuple(j.name, std::string(name_of(j.kind)), j.q_index, j.nq, j.v_index, j.nv, j.body, j.mimics,
-                               j.multiplier, j.offset, numbers<3>(j.axis), j.pitch, as_tuple(j.limits), j.damping,
-                               j.friction, j.armature));
+    list.append(nb::make_tuple(j.name, std::string(name_of(j.kind)), j.q_index, j.nq, j.v_index, j.nv, j.body,
+                               j.mimics, j.multiplier, j.offset, numbers<3>(j.axis), j.pitch,
+                               as_tuple(j.limits), j.damping, j.friction, j.armature));
   return list;
 }
 nb::list bodies_of(const ModelObject& m) {
@@ -154,13 +159,14 @@ nb::list frames_of(const ModelObject& m) {
 template <class S>
 std::span<S> rows(nb::handle x, const char* name, std::size_t count, Py_ssize_t n) {
   const Array* const array = plain_array(x.ptr(), dtype_of<S>());
-  if (!array || array->dimensions != 2 || static_cast<std::size_t>(array->shape[0]) != count || array->shape[1] != n)
+  if (!array || array->dimensions != 2 || static_cast<std::size_t>(array->shape[0]) != count ||
+      array->shape[1] != n)
     fail(fmt::format("{} is no plain array of {} x {}", name, count, n));
   return {array->numbers<S>(), count * static_cast<std::size_t>(n)};
 }
 template <class S>
-void move_in(ModelObject& m, const std::string& what, std::size_t count, nb::handle x, nb::handle y, nb::handle t,
-             nb::handle out) {
+void move_in(ModelObject& m, const std::string& what, std::size_t count, nb::handle x, nb::handle y,
+             nb::handle t, nb::handle out) {
   const bool to_velocity = what == "difference";
   const auto first = rows<S>(x, "q", count, m.nq);
   const auto second = rows<S>(y, "the second argument", count, what == "integrate" ? m.nv : m.nq);
@@ -180,8 +186,8 @@ void move_in(ModelObject& m, const std::string& what, std::size_t count, nb::han
       interpolate(m.model, q, of(second, i, m.nq), static_cast<double>(times[i]), of(result, i, m.nq));
   }
 }
-void move(nb::handle self, const std::string& what, std::size_t count, nb::handle x, nb::handle y, nb::handle t,
-          nb::handle out) {
+void move(nb::handle self, const std::string& what, std::size_t count, nb::handle x, nb::handle y,
+          nb::handle t, nb::handle out) {
   ModelObject* const m = model_of(self.ptr());
   if (!m) throw nb::python_error();
   if (plain_array(out.ptr(), numpy.float32))
@@ -195,7 +201,8 @@ void fill_random(nb::handle self, std::uint64_t seed, std::size_t count, nb::han
   std::mt19937_64 engine(seed);
   const auto result = rows<double>(out, "out", count, m->nq);
   for (std::size_t i = 0; i < count; ++i)
-    random(m->model, engine, result.subspan(i * static_cast<std::size_t>(m->nq), static_cast<std::size_t>(m->nq)));
+    random(m->model, engine,
+           result.subspan(i * static_cast<std::size_t>(m->nq), static_cast<std::size_t>(m->nq)));
 }
 
 }  // namespace
@@ -217,13 +224,19 @@ void add_models(nb::module_& m) {
         new (self) ModelObject(Model(read_spec(spec), options), options);
       },
       nb::arg("spec"), nb::arg("base"), nb::arg("gravity"));
-  model.def_prop_ro("nq", [checked](nb::handle self) { return checked(self).nq; }, "How many numbers a configuration q has.");
-  model.def_prop_ro("nv", [checked](nb::handle self) { return checked(self).nv; }, "How many velocities there are.");
-  model.def_prop_ro("name", [checked](nb::handle self) { return checked(self).model.name(); }, "The model's name.");
-  model.def_prop_ro("mass", [checked](nb::handle self) { return checked(self).model.mass(); },
-                    "The mass of the moving bodies, kg.");
   model.def_prop_ro(
-      "base", [checked](nb::handle self) { return checked(self).options.base == Base::free ? "free" : "fixed"; },
+      "nq", [checked](nb::handle self) { return checked(self).nq; },
+      "How many numbers a configuration q has.");
+  model.def_prop_ro(
+      "nv", [checked](nb::handle self) { return checked(self).nv; }, "How many velocities there are.");
+  model.def_prop_ro(
+      "name", [checked](nb::handle self) { return checked(self).model.name(); }, "The model's name.");
+  model.def_prop_ro(
+      "mass", [checked](nb::handle self) { return checked(self).model.mass(); },
+      "The mass of the moving bodies, kg.");
+  model.def_prop_ro(
+      "base",
+      [checked](nb::handle self) { return checked(self).options.base == Base::free ? "free" : "fixed"; },
       "How the root link meets the world: \"fixed\" or \"free\".");
   model.def_prop_ro(
       "gravity", [checked](nb::handle self) { return numbers<3>(checked(self).options.gravity); },
@@ -234,10 +247,13 @@ void add_models(nb::module_& m) {
   model.def("_spec", [checked](nb::handle self) { return as_tuple(checked(self).model.spec()); });
   model.def("_warnings", [checked](nb::handle self) { return as_list(checked(self).model.warnings()); });
   model.def("_neutral", [checked](nb::handle self) { return neutral(checked(self).model); });
-  model.def("_move", move, nb::arg("what"), nb::arg("count"), nb::arg("x"), nb::arg("y"), nb::arg("t").none(), nb::arg("out"));
+  model.def("_move", move, nb::arg("what"), nb::arg("count"), nb::arg("x"), nb::arg("y"), nb::arg("t").none(),
+            nb::arg("out"));
   model.def("_random", fill_random, nb::arg("seed"), nb::arg("count"), nb::arg("out"));
   add_algorithms(m, model);
-  m.def("_read_urdf", [](const std::string& path, const std::string& base) { return read_result(read_urdf_spec(path), base); });
+  m.def("_read_urdf", [](const std::string& path, const std::string& base) {
+    return read_result(read_urdf_spec(path), base);
+  });
   m.def("_parse_urdf", [](const std::string& text, const std::string& name, const std::string& base) {
     return read_result(parse_urdf_spec(text, name), base);
   });

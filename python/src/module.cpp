@@ -4,8 +4,8 @@
 #include <map>
 #include <system_error>
 
-#include "articula/error.hpp"
 #include "arrays.hpp"
+#include "articula/error.hpp"
 #include "model_object.hpp"
 
 namespace nb = nanobind;

@@ -9,7 +9,8 @@ namespace articula::python {
 namespace {
 
 std::string type_name(PyObject* x) {
-  const nanobind::object name = nanobind::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(x)), "__name__"));
+  const nanobind::object name =
+      nanobind::steal(PyObject_GetAttrString(reinterpret_cast<PyObject*>(Py_TYPE(x)), "__name__"));
   return nanobind::cast<std::string>(nanobind::str(name));
 }
 
@@ -24,14 +25,18 @@ int frame_index(ModelObject& m, const char* function, PyObject* frame) {
     return m.frame;
   }
   if (!PyIndex_Check(frame) || PyBool_Check(frame))
-    fail(fmt::format("{}: frame is of type {}; expected a frame's name or index", function, type_name(frame)));
-  const Py_ssize_t index = PyNumber_AsSsize_t(frame, nullptr), count = static_cast<Py_ssize_t>(m.model.frames().size());
+    fail(
+        fmt::format("{}: frame is of type {}; expected a frame's name or index", function, type_name(frame)));
+  const Py_ssize_t index = PyNumber_AsSsize_t(frame, nullptr),
+                   count = static_cast<Py_ssize_t>(m.model.frames().size());
   if (index < 0 || index >= count)
-    fail(fmt::format("{}: frame is {}; model '{}' has frames 0 to {}", function, index, m.model.name(), count - 1));
+    fail(fmt::format("{}: frame is {}; model '{}' has frames 0 to {}", function, index, m.model.name(),
+                     count - 1));
   return static_cast<int>(index);
 }
 
-int choice(const char* function, const char* name, PyObject* given, std::initializer_list<const char*> choices) {
+int choice(const char* function, const char* name, PyObject* given,
+           std::initializer_list<const char*> choices) {
   if (!given) return 0;
   int i = 0;
   std::string expected;
@@ -51,8 +56,9 @@ int thread_count(const char* function, PyObject* given) {
   const bool whole = PyIndex_Check(given) && !PyBool_Check(given);
   const Py_ssize_t count = whole ? PyNumber_AsSsize_t(given, nullptr) : 0;
   if (count < 1 || count > most_threads)
-    fail(fmt::format("{}: threads is {}; expected a whole number from 1 to {}, or None for as many as there are cores",
-                     function, whole ? std::to_string(count) : "of type " + type_name(given), most_threads));
+    fail(fmt::format(
+        "{}: threads is {}; expected a whole number from 1 to {}, or None for as many as there are cores",
+        function, whole ? std::to_string(count) : "of type " + type_name(given), most_threads));
   return static_cast<int>(count);
 }
 
@@ -61,14 +67,15 @@ void read_options(const Callable& callable, ModelObject& m, const Given& given, 
   const Algorithm& algorithm = *callable.algorithm;
   const char* const function = algorithm.name;
   if (!algorithm.mimics && m.model.has_mimics())
-    fail(fmt::format("{}: model '{}' has mimic joints, for which it is not defined", function, m.model.name()));
+    fail(fmt::format("{}: model '{}' has mimic joints, for which it is not defined", function,
+                     m.model.name()));
   PyObject* const frame = given[frame_slot];
   if (algorithm.frames == FramesNeeded::several && !PyUnicode_Check(frame) && !PyIndex_Check(frame)) {
     const nanobind::object list = nanobind::steal(PySequence_List(frame));
     if (!list) {
       PyErr_Clear();
-      fail(fmt::format("{}: frame is of type {}; expected a frame's name or index, or a sequence of them", function,
-                       type_name(frame)));
+      fail(fmt::format("{}: frame is of type {}; expected a frame's name or index, or a sequence of them",
+                       function, type_name(frame)));
     }
     for (Py_ssize_t i = 0; i < PyList_Size(list.ptr()); ++i)
       p.frames.push_back(frame_index(m, function, PyList_GetItem(list.ptr(), i)));
@@ -79,8 +86,8 @@ void read_options(const Callable& callable, ModelObject& m, const Given& given, 
     p.call.frames = {&p.frame, 1};
   }
   p.call.axes = static_cast<Axes>(choice(function, "axes", given[axes_slot], {"world", "local", "spatial"}));
-  p.call.method =
-      static_cast<Method>(choice(function, "method", given[method_slot], {"automatic", "direct", "conventional"}));
+  p.call.method = static_cast<Method>(
+      choice(function, "method", given[method_slot], {"automatic", "direct", "conventional"}));
   p.threads = thread_count(function, given[threads_slot]);
 }
 
@@ -93,7 +100,8 @@ bool overlap(std::span<const S> x, std::span<const S> y) {
 template <class S>
 Outcome take_results(const Callable& callable, ModelObject& m, PyObject* given, Prepared<S>& p) {
   const std::vector<Part>& parts = callable.algorithm->parts;
-  if (given && parts.size() > 1 && (!PyTuple_Check(given) || PyTuple_Size(given) != static_cast<Py_ssize_t>(parts.size())))
+  if (given && parts.size() > 1 &&
+      (!PyTuple_Check(given) || PyTuple_Size(given) != static_cast<Py_ssize_t>(parts.size())))
     return Outcome::not_plain;
   p.given_out = given;
   for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -102,7 +110,8 @@ Outcome take_results(const Callable& callable, ModelObject& m, PyObject* given, 
     const int dimensions = leading + shape_of(m, parts[i], p.call.frames.size(), shape + leading);
     Array* array = nullptr;
     if (given) {
-      array = plain_array(parts.size() > 1 ? PyTuple_GetItem(given, static_cast<Py_ssize_t>(i)) : given, dtype_of<S>());
+      array = plain_array(parts.size() > 1 ? PyTuple_GetItem(given, static_cast<Py_ssize_t>(i)) : given,
+                          dtype_of<S>());
       if (!array || array->dimensions != dimensions || !(array->flags & writeable)) return Outcome::not_plain;
       for (int d = 0; d < dimensions; ++d)
         if (array->shape[d] != shape[d]) return Outcome::not_plain;
@@ -112,6 +121,7 @@ Outcome take_results(const Callable& callable, ModelObject& m, PyObject* given, 
       if (!array) return Outcome::failed;
     }
     p.arrays[i] = reinterpret_cast<PyObject*>(array);
+    p.array_count = i + 1;
     std::size_t size = 1;
     for (int d = 0; d < dimensions; ++d) size *= static_cast<std::size_t>(shape[d]);
     p.out[i] = {array->template numbers<S>(), size};
@@ -121,7 +131,8 @@ Outcome take_results(const Callable& callable, ModelObject& m, PyObject* given, 
     if (overlap<S>(p.out[i], p.call.wrenches)) return Outcome::not_plain;
     for (std::size_t other = 0; other < i; ++other)
       if (overlap<S>(p.out[i], p.out[other]))
-        fail(fmt::format("{}: out: '{}' and '{}' share memory", callable.algorithm->name, parts[other].key, parts[i].key));
+        fail(fmt::format("{}: out: '{}' and '{}' share memory", callable.algorithm->name, parts[other].key,
+                         parts[i].key));
   }
   p.call.out = std::span(p.out).first(parts.size());
   return Outcome::done;
@@ -130,7 +141,8 @@ Outcome take_results(const Callable& callable, ModelObject& m, PyObject* given, 
 }  // namespace
 
 template <class S>
-Outcome prepare(const Callable& callable, ModelObject& m, const Given& given, bool by_arrays_py, Prepared<S>& p) {
+Outcome prepare(const Callable& callable, ModelObject& m, const Given& given, bool by_arrays_py,
+                Prepared<S>& p) {
   if (callable.whole_numbers && !by_arrays_py) return Outcome::not_plain;
   p.algorithm = callable.algorithm;
   int leading = -1;
@@ -168,7 +180,8 @@ Outcome prepare(const Callable& callable, ModelObject& m, const Given& given, bo
 template <class S>
 PyObject* result_of(const Callable& callable, Prepared<S>& p) {
   const std::size_t parts = callable.algorithm->parts.size();
-  if (p.given_out && (parts == 1 || Py_TYPE(p.given_out) == reinterpret_cast<PyTypeObject*>(callable.result_class))) {
+  if (p.given_out &&
+      (parts == 1 || Py_TYPE(p.given_out) == reinterpret_cast<PyTypeObject*>(callable.result_class))) {
     Py_INCREF(p.given_out);
     return p.given_out;
   }
@@ -185,8 +198,14 @@ PyObject* result_of(const Callable& callable, Prepared<S>& p) {
   PyObject* const tuple = PyTuple_New(static_cast<Py_ssize_t>(parts));
   if (!tuple) return nullptr;
   for (std::size_t i = 0; i < parts; ++i) PyTuple_SetItem(tuple, static_cast<Py_ssize_t>(i), part(i));
-  PyObject* const result = PyObject_CallFunctionObjArgs(callable.make_result, tuple, nullptr);
+  // tuple.__new__(class, (parts,)): what the class's own _make does, without running Python.
+  static const auto new_tuple = reinterpret_cast<newfunc>(PyType_GetSlot(&PyTuple_Type, Py_tp_new));
+  PyObject* const arguments = PyTuple_Pack(1, tuple);
   Py_DECREF(tuple);
+  if (!arguments) return nullptr;
+  PyObject* const result =
+      new_tuple(reinterpret_cast<PyTypeObject*>(callable.result_class), arguments, nullptr);
+  Py_DECREF(arguments);
   return result;
 }
 

@@ -10,8 +10,9 @@ template <class S>
 struct Prepared {
   const Algorithm* algorithm = nullptr;
   Call<S> call{};
-  std::array<std::span<S>, most_parts> out{};
-  std::array<PyObject*, most_parts> arrays{};  // of the results; owned
+  std::array<std::span<S>, most_parts> out;  // as many as there are arrays
+  std::array<PyObject*, most_parts> arrays;  // of the results; owned
+  std::size_t array_count = 0;
   std::vector<int> frames{};
   int frame = -1;
   int threads = 0;  // 0: as many as there are cores
@@ -19,11 +20,11 @@ struct Prepared {
   std::size_t count = 1;
   PyObject* given_out = nullptr;  // borrowed
 
-  Prepared() = default;
+  Prepared() {}  // `out` and `arrays` are left as they are: clearing them would take longer than the checks
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
   ~Prepared() {
-    for (PyObject* const array : arrays) Py_XDECREF(array);
+    for (std::size_t i = 0; i < array_count; ++i) Py_XDECREF(arrays[i]);
   }
 };
 
@@ -33,7 +34,8 @@ enum class Outcome {
   failed,     // an exception is set
 };
 template <class S>
-Outcome prepare(const Callable& callable, ModelObject& m, const Given& given, bool by_arrays_py, Prepared<S>& p);
+Outcome prepare(const Callable& callable, ModelObject& m, const Given& given, bool by_arrays_py,
+                Prepared<S>& p);
 /// False: an exception is set.
 template <class S>
 bool compute(ModelObject& m, Prepared<S>& p);

@@ -48,7 +48,8 @@ nb::tuple as_tuple(const Recording& recording) {
   nb::list columns, about;
   for (const Column& column : recording.columns) columns.append(nb::make_tuple(column.name, column.unit));
   for (const auto& [key, value] : recording.about) about.append(nb::make_tuple(key, value));
-  return nb::make_tuple(columns, about, copied(recording.numbers, {recording.size(), recording.columns.size()}));
+  return nb::make_tuple(columns, about,
+                        copied(recording.numbers, {recording.size(), recording.columns.size()}));
 }
 
 using Clock = std::chrono::steady_clock;
@@ -77,12 +78,13 @@ struct Elements {
   }
 };
 
-nb::tuple simulate(nb::handle model, const std::string& integrator, double duration, double step, double every,
-                   nb::handle q, nb::handle v, nb::handle tau, bool damping, bool friction, const std::string& limits,
-                   nb::list controllers, nb::object progress) {
+nb::tuple simulate(nb::handle model, const std::string& integrator, double duration, double step,
+                   double every, nb::handle q, nb::handle v, nb::handle tau, bool damping, bool friction,
+                   const std::string& limits, nb::list controllers, nb::object progress) {
   ModelObject& m = checked_model(model);
   for (const auto& [name, x] : {std::pair{"duration", duration}, {"step", step}, {"every", every}})
-    if (!(x > 0) || !std::isfinite(x)) fail(fmt::format("simulate: {} is {}; expected seconds above zero", name, x));
+    if (!(x > 0) || !std::isfinite(x))
+      fail(fmt::format("simulate: {} is {}; expected seconds above zero", name, x));
   const auto nq = static_cast<std::size_t>(m.nq), nv = static_cast<std::size_t>(m.nv);
   Simulator simulator(m.model, integrator_named(integrator));
   std::ranges::copy(numbers_in(q, "q", nq), simulator.q.begin());
@@ -143,13 +145,16 @@ Stepper stepper_named(const std::string& name) {
   fail(fmt::format("rollout: integrator is '{}'; expected \"euler\", \"symplectic_euler\" or \"rk4\"", name));
 }
 
-nb::tuple rollout(nb::handle model, std::size_t count, nb::handle q, nb::handle v, nb::object tau, bool each_step, double step,
-                  std::size_t steps, std::size_t every, const std::string& integrator, bool damping, int threads) {
+nb::tuple rollout(nb::handle model, std::size_t count, nb::handle q, nb::handle v, nb::object tau,
+                  bool each_step, double step, std::size_t steps, std::size_t every,
+                  const std::string& integrator, bool damping, int threads) {
   ModelObject& m = checked_model(model);
-  if (!(step > 0) || !std::isfinite(step)) fail(fmt::format("rollout: step is {}; expected seconds above zero", step));
+  if (!(step > 0) || !std::isfinite(step))
+    fail(fmt::format("rollout: step is {}; expected seconds above zero", step));
   if (steps < 1 || every < 1 || steps % every != 0)
-    fail(fmt::format("rollout: steps is {} and every {}; expected whole numbers from 1 on, steps a multiple of every", steps,
-                     every));
+    fail(fmt::format(
+        "rollout: steps is {} and every {}; expected whole numbers from 1 on, steps a multiple of every",
+        steps, every));
   const auto nq = static_cast<std::size_t>(m.nq), nv = static_cast<std::size_t>(m.nv);
   RolloutOptions options;
   options.stepper = stepper_named(integrator);
@@ -176,20 +181,27 @@ std::vector<LinkShapes> shapes_of(const std::string& urdf) {
 }  // namespace
 
 void add_simulation(nb::module_& m) {
-  m.def("_simulate", simulate);
-  m.def("_rollout", rollout);
-  m.def("_write_recording", [](const std::string& path, const std::vector<std::pair<std::string, std::string>>& columns,
-                               const std::vector<std::pair<std::string, std::string>>& about, nb::handle numbers,
-                               std::size_t rows) {
-    write_recording(path, format_of(path), make_recording(columns, about, numbers, rows));
-  });
+  m.def("_simulate", simulate, nb::arg("model"), nb::arg("integrator"), nb::arg("duration"), nb::arg("step"),
+        nb::arg("every"), nb::arg("q"), nb::arg("v"), nb::arg("tau"), nb::arg("damping"), nb::arg("friction"),
+        nb::arg("limits"), nb::arg("controllers"), nb::arg("progress").none());
+  m.def("_rollout", rollout, nb::arg("model"), nb::arg("count"), nb::arg("q"), nb::arg("v"),
+        nb::arg("tau").none(), nb::arg("each_step"), nb::arg("step"), nb::arg("steps"), nb::arg("every"),
+        nb::arg("integrator"), nb::arg("damping"), nb::arg("threads"));
+  m.def("_write_recording",
+        [](const std::string& path, const std::vector<std::pair<std::string, std::string>>& columns,
+           const std::vector<std::pair<std::string, std::string>>& about, nb::handle numbers,
+           std::size_t rows) {
+          write_recording(path, format_of(path), make_recording(columns, about, numbers, rows));
+        });
   m.def("_read_recording", [](const std::string& path) {
     use_numpy();
     return as_tuple(read_recording(path, format_of(path)));
   });
-  m.def("_report", [](nb::handle model, const std::vector<std::pair<std::string, std::string>>& columns, nb::handle numbers,
-                      std::size_t rows, const std::string& title, const std::string& urdf) {
-    Report report = report_of(make_recording(columns, {}, numbers, rows), checked_model(model).model, shapes_of(urdf));
+  m.def("_report", [](nb::handle model, const std::vector<std::pair<std::string, std::string>>& columns,
+                      nb::handle numbers, std::size_t rows, const std::string& title,
+                      const std::string& urdf) {
+    Report report =
+        report_of(make_recording(columns, {}, numbers, rows), checked_model(model).model, shapes_of(urdf));
     if (!title.empty()) report.title = title;
     return report_html(report);
   });

@@ -42,17 +42,20 @@ struct OperatorAt {
 };
 
 nb::object matrix_of(const operators::Dense& dense) {
-  return copied(dense.numbers, {static_cast<std::size_t>(dense.rows), static_cast<std::size_t>(dense.columns)});
+  return copied(dense.numbers,
+                {static_cast<std::size_t>(dense.rows), static_cast<std::size_t>(dense.columns)});
 }
 
 void add_operators(nb::module_& m) {
   nb::class_<OperatorAt>(m, "_OperatorAt")
-      .def(nb::init<nb::handle, const std::string&, nb::handle, nb::object>())
+      .def(nb::init<nb::handle, const std::string&, nb::handle, nb::object>(), nb::arg("model"),
+           nb::arg("text"), nb::arg("q"), nb::arg("v").none())
       .def("shape", [](OperatorAt& x) { return nb::make_tuple(x.program.rows(), x.program.columns()); })
       .def("apply",
            [](OperatorAt& x, nb::handle vector) {
              const NewNumbers out({static_cast<std::size_t>(x.program.rows())});
-             x.program.apply(numbers_in(vector, "x", static_cast<std::size_t>(x.program.columns())), out.numbers);
+             x.program.apply(numbers_in(vector, "x", static_cast<std::size_t>(x.program.columns())),
+                             out.numbers);
              return out.array;
            })
       .def("dense", [](OperatorAt& x) { return matrix_of(x.program.dense()); })
@@ -60,19 +63,24 @@ void add_operators(nb::module_& m) {
   m.def("_identities", [](nb::handle model, nb::handle q, nb::handle v, std::uint64_t seed) {
     const ModelObject& o = checked_model(model);
     operators::OperatorState state(o.model);
-    state.update(numbers_in(q, "q", static_cast<std::size_t>(o.nq)), numbers_in(v, "v", static_cast<std::size_t>(o.nv)));
+    state.update(numbers_in(q, "q", static_cast<std::size_t>(o.nq)),
+                 numbers_in(v, "v", static_cast<std::size_t>(o.nv)));
     nb::list list;
-    for (const auto& r : operators::check_identities(state, seed)) list.append(nb::make_tuple(r.name, r.source, r.residual));
+    for (const auto& r : operators::check_identities(state, seed))
+      list.append(nb::make_tuple(r.name, r.source, r.residual));
     return list;
   });
 }
 
 /// A model's TaskSpace; what has the sizes (rows) or (rows x rows) of the tasks.
 struct Tasks {
-  Tasks(nb::handle model, const std::vector<std::string>& frames, const std::string& kind, const std::string& axes)
-      : owner(nb::borrow(model)), m(checked_model(model)), space(m.model, tasks_of(m.model, frames, kind, axes)) {}
-  static std::vector<Task> tasks_of(const Model& model, const std::vector<std::string>& frames, const std::string& kind,
-                                    const std::string& axes) {
+  Tasks(nb::handle model, const std::vector<std::string>& frames, const std::string& kind,
+        const std::string& axes)
+      : owner(nb::borrow(model)),
+        m(checked_model(model)),
+        space(m.model, tasks_of(m.model, frames, kind, axes)) {}
+  static std::vector<Task> tasks_of(const Model& model, const std::vector<std::string>& frames,
+                                    const std::string& kind, const std::string& axes) {
     std::vector<Task> tasks;
     for (const std::string& frame : frames) {
       if (kind == "pose")
@@ -82,7 +90,8 @@ struct Tasks {
       else if (kind == "orientation")
         tasks.push_back(orientation_task(model, frame, axes));
       else
-        fail(fmt::format("TaskSpace: kind is '{}'; expected \"pose\", \"position\" or \"orientation\"", kind));
+        fail(
+            fmt::format("TaskSpace: kind is '{}'; expected \"pose\", \"position\" or \"orientation\"", kind));
     }
     return tasks;
   }
@@ -135,7 +144,8 @@ void add_task_space(nb::module_& m) {
            [](Tasks& t, const std::string& what) {
              t.require_state();
              const auto nv = static_cast<std::size_t>(t.m.nv);
-             const NewNumbers out({what == "jacobian" ? t.rows() : nv, what == "jacobian_bar" ? t.rows() : nv});
+             const NewNumbers out(
+                 {what == "jacobian" ? t.rows() : nv, what == "jacobian_bar" ? t.rows() : nv});
              if (what == "jacobian")
                t.space.jacobian(out.numbers);
              else if (what == "jacobian_bar")
@@ -158,10 +168,11 @@ void add_task_space(nb::module_& m) {
              t.space.times_jacobian_star(numbers_in(force, "F", t.rows()), out.numbers);
              return out.array;
            })
-      .def("rank", [](Tasks& t) {
-        t.require_state();
-        return t.space.rank();
-      })
+      .def("rank",
+           [](Tasks& t) {
+             t.require_state();
+             return t.space.rank();
+           })
       .def("lost", [](Tasks& t) {
         t.require_state();
         return t.space.rank_report().words;
@@ -169,7 +180,8 @@ void add_task_space(nb::module_& m) {
 }
 
 struct Diagonal {
-  explicit Diagonal(nb::handle model) : owner(nb::borrow(model)), m(checked_model(model)), dynamics(m.model) {}
+  explicit Diagonal(nb::handle model)
+      : owner(nb::borrow(model)), m(checked_model(model)), dynamics(m.model) {}
   nb::object owner;
   ModelObject& m;
   DiagonalizedDynamics dynamics;
@@ -212,12 +224,14 @@ struct SceneAt {
   SceneAt(const std::string& path, const std::string& models, bool project)
       : scene(read_scene(path,
                          [&models](const std::string& source, const std::string& folder) {
-                           for (const std::string& file : {folder + "/" + source, source, models + "/" + source + ".urdf"})
+                           for (const std::string& file :
+                                {folder + "/" + source, source, models + "/" + source + ".urdf"})
                              if (std::FILE* const open = std::fopen(file.c_str(), "rb")) {
                                std::fclose(open);
                                if (file.ends_with(".urdf")) return read_urdf_spec(file).spec;
                              }
-                           throw ModelError(fmt::format("'{}': there is no such URDF file or shipped model", source));
+                           throw ModelError(
+                               fmt::format("'{}': there is no such URDF file or shipped model", source));
                          }),
               {.project = project}) {
     use_numpy();
@@ -229,7 +243,8 @@ void add_scenes(nb::module_& m) {
       .def(nb::init<const std::string&, const std::string&, bool>())
       .def("initial",
            [](SceneAt& s) {
-             return nb::make_tuple(copied(s.scene.q, {s.scene.q.size()}), copied(s.scene.v, {s.scene.v.size()}),
+             return nb::make_tuple(copied(s.scene.q, {s.scene.q.size()}),
+                                   copied(s.scene.v, {s.scene.v.size()}),
                                    copied(s.scene.tau, {s.scene.tau.size()}));
            })
       .def("sizes",
@@ -239,10 +254,12 @@ void add_scenes(nb::module_& m) {
              return nb::make_tuple(s.scene.model().nq(), s.scene.model().nv(), names);
            })
       .def("forward_dynamics", [](SceneAt& s, nb::handle q, nb::handle v, nb::handle tau) {
-        const auto nq = static_cast<std::size_t>(s.scene.model().nq()), nv = static_cast<std::size_t>(s.scene.model().nv());
+        const auto nq = static_cast<std::size_t>(s.scene.model().nq()),
+                   nv = static_cast<std::size_t>(s.scene.model().nv());
         const NewNumbers a({nv});
         ConstrainedDynamics& dynamics = s.scene.dynamics();
-        dynamics.acceleration(numbers_in(q, "q", nq), numbers_in(v, "v", nv), numbers_in(tau, "tau", nv), a.numbers);
+        dynamics.acceleration(numbers_in(q, "q", nq), numbers_in(v, "v", nv), numbers_in(tau, "tau", nv),
+                              a.numbers);
         const std::size_t count = dynamics.constraints().size();
         const NewNumbers forces({count, 6});
         for (std::size_t i = 0; i < count; ++i) {
@@ -258,16 +275,18 @@ nb::tuple state_space(nb::handle model, nb::handle q, nb::handle v, nb::handle t
   const auto nq = static_cast<std::size_t>(m.nq), nv = static_cast<std::size_t>(m.nv);
   const NewNumbers A({2 * nv, 2 * nv}), B({2 * nv, nv});
   StateSpace work(m.model);
-  work.continuous(numbers_in(q, "q", nq), numbers_in(v, "v", nv), numbers_in(tau, "tau", nv), A.numbers, B.numbers, {});
+  work.continuous(numbers_in(q, "q", nq), numbers_in(v, "v", nv), numbers_in(tau, "tau", nv), A.numbers,
+                  B.numbers, {});
   return nb::make_tuple(A.array, B.array);
 }
-nb::tuple solve_regulator(nb::handle A, nb::handle B, nb::handle Q, nb::handle R, int n, int m, bool discrete) {
+nb::tuple solve_regulator(nb::handle A, nb::handle B, nb::handle Q, nb::handle R, int n, int m,
+                          bool discrete) {
   use_numpy();
   if (n < 1 || m < 1) fail("lqr: A and B are empty");
   const auto N = static_cast<std::size_t>(n), M = static_cast<std::size_t>(m);
   const auto solve = discrete ? discrete_regulator : regulator;
-  const Regulator r =
-      solve(numbers_in(A, "A", N * N), numbers_in(B, "B", N * M), numbers_in(Q, "Q", N * N), numbers_in(R, "R", M * M), n, m);
+  const Regulator r = solve(numbers_in(A, "A", N * N), numbers_in(B, "B", N * M), numbers_in(Q, "Q", N * N),
+                            numbers_in(R, "R", M * M), n, m);
   nb::list poles;
   for (const auto& pole : r.poles) poles.append(nb::steal(PyComplex_FromDoubles(pole.real(), pole.imag())));
   return nb::make_tuple(copied(r.K, {M, N}), copied(r.P, {N, N}), poles);
