@@ -23,7 +23,7 @@ demo: setup $(BUILD)/build.ninja
 test: build
 	@tools/setup.sh chromium  # drives the page of reports
 	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
-	@tools/python.sh test $(CURDIR)/$(BUILD)/articula
+	@tools/python.sh test $(BUILD)
 
 # The Python package, in dist/ (docs/python.md).
 wheel: setup
