@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test bench reference sanitize test-sets thread-sanitize fuzz check format clean
+.PHONY: all setup build demo test wheel bench reference sanitize test-sets thread-sanitize fuzz check format clean
 all: build
 
 setup:
@@ -23,6 +23,11 @@ demo: setup $(BUILD)/build.ninja
 test: build
 	@tools/setup.sh chromium  # drives the page of reports
 	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
+	@tools/python.sh test $(BUILD)
+
+# The Python package, in dist/ (docs/python.md).
+wheel: setup
+	@tools/python.sh wheel
 
 # Every algorithm beside the libraries that Debian has, installed here; --peer FILE.so adds others (bench/peer.hpp).
 # make bench ARGUMENTS="--performance docs/performance.md" writes the page.
@@ -75,4 +80,4 @@ format:
 	@git ls-files '*.hpp' '*.cpp' | xargs clang-format -i
 
 clean:
-	rm -rf build build-asan build-tsan build-debug build-fuzz build-sets demo
+	rm -rf build build-asan build-tsan build-debug build-fuzz build-sets build-python dist demo

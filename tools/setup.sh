@@ -2,7 +2,7 @@
 # Installs the Debian packages that building and testing need, and those named as arguments; those that are missing
 # only: nothing is asked of the network when all are there.
 set -eu
-packages="g++ clang-14 libclang-rt-14-dev libomp-14-dev cmake ninja-build ccache python3 clang-format
+packages="g++ clang-14 libclang-rt-14-dev libomp-14-dev cmake ninja-build ccache python3 python3-venv python3-dev clang-format
   libeigen3-dev libtinyxml2-dev nlohmann-json3-dev libcli11-dev libfmt-dev libgtest-dev
   libsundials-dev libhdf5-dev libcairo2-dev pkg-config"
 packages="$packages $*"

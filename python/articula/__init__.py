@@ -1,0 +1,57 @@
+"""Articula: dynamics of jointed bodies by the spatial operator algebra.
+
+    import articula
+    arm = articula.load("arm7")
+    a = arm.forward_dynamics(q, v, tau)
+
+Names, order, signs and errors are those of the C++ library and the command line.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from . import _core, _errors
+
+_core._use_errors({name: getattr(_errors, name) for name in ("Error", "ModelError", "SingularError")})
+
+from . import _arrays, results  # noqa: E402
+from ._core import algorithms  # noqa: E402
+from ._errors import Error, ModelError, Problem, SingularError  # noqa: E402
+from ._model import Body, Frame, Joint, Limits, Model, check, load, shipped_models  # noqa: E402
+
+_core._use(_arrays.call, results.by_algorithm)
+
+if TYPE_CHECKING:
+    from . import convert, operators
+    from .motion import Recording, View, rollout, simulate, view
+    from .spaces import DiagonalizedDynamics, Scene, TaskSpace, count, lqr, state_space
+    from .spec import FrameSpec, JointSpec, LinkSpec, ModelSpec
+
+__version__ = "0.1.0"
+__all__ = [
+    "Body", "DiagonalizedDynamics", "Error", "Frame", "FrameSpec", "Joint", "JointSpec", "Limits", "LinkSpec", "Model",
+    "ModelError", "ModelSpec", "Problem", "Recording", "Scene", "SingularError", "TaskSpace", "View", "algorithms", "check",
+    "convert", "count", "load", "lqr", "operators", "results", "rollout", "shipped_models", "simulate", "state_space", "view",
+]  # fmt: skip
+
+# What takes time to import, and where it is.
+_later = {
+    **dict.fromkeys(("FrameSpec", "JointSpec", "LinkSpec", "ModelSpec"), "spec"),
+    **dict.fromkeys(("Recording", "View", "rollout", "simulate", "view"), "motion"),
+    **dict.fromkeys(("DiagonalizedDynamics", "Scene", "TaskSpace", "count", "lqr", "state_space"), "spaces"),
+}
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    if name in ("convert", "motion", "operators", "spaces", "spec"):
+        return import_module("." + name, __name__)
+    if name in _later:
+        return getattr(import_module("." + _later[name], __name__), name)
+    raise AttributeError(f"module 'articula' has no attribute '{name}'")

@@ -1,0 +1,336 @@
+"""Model: a mechanism ready for computation."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
+
+from . import _core
+from ._arrays import as_array, common_kind, common_shape, rows
+from ._errors import Error, ModelError, Problem, problems_of
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    from .spec import ModelSpec
+
+__all__ = ["Body", "Frame", "Joint", "Limits", "Model", "check", "load", "shipped_models"]
+
+EARTH = (0.0, 0.0, -9.81)
+
+
+class Limits(NamedTuple):
+    """How far, fast and hard a joint can go; infinite where nothing is said."""
+
+    lower: float
+    upper: float
+    velocity: float
+    effort: float
+
+
+class Joint(NamedTuple):
+    """A moving joint. A mimic joint shares its source's indices and has nq = nv = 0 of its own."""
+
+    name: str
+    kind: str
+    q_index: int
+    nq: int
+    v_index: int
+    nv: int
+    body: int
+    mimics: int
+    multiplier: float
+    offset: float
+    axis: tuple[float, float, float]
+    pitch: float
+    limits: Limits
+    damping: float
+    friction: float
+    armature: float
+
+
+class Body(NamedTuple):
+    """A moving body: a link with all that is welded to it. inertia: xx yy zz xy xz yz about the mass centre."""
+
+    name: str
+    inboard: int
+    joint: int
+    mass: float
+    center_of_mass: tuple[float, float, float]
+    inertia: tuple[float, float, float, float, float, float]
+
+
+class Frame(NamedTuple):
+    """A named frame and where it sits on its body (-1: the world); rotation: nine numbers, row by row."""
+
+    name: str
+    body: int
+    rotation: tuple[float, ...]
+    position: tuple[float, float, float]
+
+
+def _restore(cls: type[Model], spec: tuple[Any, ...], base: str, gravity: Sequence[float]) -> Model:
+    model = cls.__new__(cls)
+    _core.Model.__init__(model, spec, base, gravity)
+    return model
+
+
+def _gravity(gravity: Any) -> tuple[float, float, float]:
+    try:
+        x, y, z = (float(number) for number in gravity)
+    except (TypeError, ValueError):
+        raise Error(f"gravity is {gravity!r}; expected three numbers, m/s^2 in world axes") from None
+    return x, y, z
+
+
+def _base(base: Any) -> str:
+    if not isinstance(base, str) or base not in ("fixed", "free"):
+        raise Error(f'base is {base!r}; expected "fixed" or "free"')
+    return base
+
+
+class Model(_core.Model):
+    """A mechanism ready for computation: immutable, shareable between threads, picklable.
+
+    Models come from `articula.load`, or from a `ModelSpec`. Every algorithm is a method.
+
+    Example:
+        >>> arm = articula.load("arm7")
+        >>> arm
+        <articula.Model 'arm7': 7 joints, nq=7, nv=7, fixed base, 21.3 kg>
+    """
+
+    __slots__ = ("_kept",)
+    _kept: dict[str, Any]
+
+    def __init__(self, spec: ModelSpec, *, base: str = "fixed", gravity: Sequence[float] = EARTH) -> None:
+        from .spec import ModelSpec as Spec
+
+        if not isinstance(spec, Spec):
+            raise Error(f"spec is of type {type(spec).__name__}; expected an articula.ModelSpec")
+        plain = spec._as_tuple()
+        _refuse(problems_of(_core._problems(plain, _base(base))))
+        super().__init__(plain, base, _gravity(gravity))
+
+    def _keep(self, key: str, make: Any) -> Any:
+        try:
+            kept = self._kept
+        except AttributeError:
+            kept = {}
+            object.__setattr__(self, "_kept", kept)
+        if key not in kept:
+            kept[key] = make()
+        return kept[key]
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a Model cannot be changed; '{name}' is not set")
+
+    @property
+    def joints(self) -> tuple[Joint, ...]:
+        """The moving joints."""
+        made: tuple[Joint, ...] = self._keep(
+            "joints",
+            lambda: tuple(Joint._make((*j[:12], Limits(*j[12]), *j[13:])) for j in self._joints()),  # type: ignore[attr-defined]
+        )
+        return made
+
+    @property
+    def bodies(self) -> tuple[Body, ...]:
+        """The moving bodies, base to tip."""
+        made: tuple[Body, ...] = self._keep("bodies", lambda: tuple(Body(*b) for b in self._bodies()))  # type: ignore[attr-defined]
+        return made
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The named frames: every link is one, and so are those added by name."""
+        made: tuple[Frame, ...] = self._keep("frames", lambda: tuple(Frame(*f) for f in self._frames()))  # type: ignore[attr-defined]
+        return made
+
+    @property
+    def spec(self) -> ModelSpec:
+        """A copy of what the model was built from, to be edited and built again."""
+        from .spec import ModelSpec as Spec
+
+        return Spec._from_tuple(self._spec())  # type: ignore[attr-defined]
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """Everything suspicious that was found when the model was built."""
+        return problems_of(self._warnings())  # type: ignore[attr-defined]
+
+    def with_gravity(self, gravity: Sequence[float]) -> Model:
+        """The same model under another gravity."""
+        return _restore(type(self), self._spec(), self.base, _gravity(gravity))  # type: ignore[attr-defined]
+
+    # --- the configuration space
+    def neutral(self) -> NDArray[np.float64]:
+        """Zeros and identity quaternions, shape (nq,)."""
+        import numpy as np
+
+        return np.array(self._neutral())  # type: ignore[attr-defined]
+
+    def random(self, rng: np.random.Generator | int | None = None, shape: int | tuple[int, ...] = ()) -> NDArray[np.float64]:
+        """Configurations within the joints' limits, shape (*shape, nq).
+
+        rng: a NumPy generator, a seed (the numbers are those of the command line for it), or None.
+        """
+        import numpy as np
+
+        if rng is None or isinstance(rng, np.random.Generator):
+            seed = int((rng or np.random.default_rng()).integers(2**63))
+        elif isinstance(rng, (int, np.integer)) and not isinstance(rng, bool) and 0 <= rng < 2**64:
+            seed = int(rng)
+        else:
+            raise Error(f"random: rng is {rng!r}; expected a numpy.random.Generator, a seed from 0 on, or None")
+        try:
+            leading = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
+            result = np.empty((*leading, self.nq))
+        except (TypeError, ValueError):
+            raise Error(f"random: shape is {shape!r}; expected a whole number or a tuple of them") from None
+        count = int(np.prod(leading))
+        self._random(seed, count, result.reshape(count, self.nq))  # type: ignore[attr-defined]
+        return result
+
+    def _moved(self, what: str, x: Any, y: Any, names: tuple[str, str], t: Any = None) -> Any:
+        import numpy as np
+
+        sizes = {"integrate": (self.nq, self.nv, self.nq), "difference": (self.nq, self.nq, self.nv)}
+        nx, ny, n_out = sizes.get(what, (self.nq, self.nq, self.nq))
+        given = [(names[0], x, as_array(what, names[0], x), (nx,)), (names[1], y, as_array(what, names[1], y), (ny,))]
+        if t is not None:
+            given.append(("t", t, as_array(what, "t", t)[..., None], (1,)))
+        kind = common_kind([(array, made) for _, array, made, _ in given[:2]])
+        leading = common_shape(what, [(name, made.shape, last) for name, _, made, last in given])
+        count = int(np.prod(leading))
+        plain = [rows(made, leading, last, kind).reshape(count, *last) for _, _, made, last in given]
+        out = np.empty((count, n_out), kind)
+        self._move(what, count, plain[0], plain[1], plain[2] if t is not None else None, out)  # type: ignore[attr-defined]
+        return out.reshape(*leading, n_out)
+
+    def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
+        """Where the constant velocity v, shape (..., nv), leads from q, shape (..., nq), in a unit of time."""
+        result: NDArray[Any] = self._moved("integrate", q, v, ("q", "v"))
+        return result
+
+    def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[Any]:
+        """The velocity that leads from q0 to q1 in a unit of time: the inverse of integrate, shape (..., nv)."""
+        result: NDArray[Any] = self._moved("difference", q0, q1, ("q0", "q1"))
+        return result
+
+    def distance(self, q0: ArrayLike, q1: ArrayLike) -> Any:
+        """The length of difference(q0, q1), shape (...)."""
+        import numpy as np
+
+        return np.linalg.norm(self._moved("difference", q0, q1, ("q0", "q1")), axis=-1)
+
+    def interpolate(self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike) -> NDArray[Any]:
+        """The point at t, shape (...), on the way of constant velocity from q0 (t = 0) to q1 (t = 1)."""
+        result: NDArray[Any] = self._moved("interpolate", q0, q1, ("q0", "q1"), t)
+        return result
+
+    # --- as a value
+    def _content(self) -> Any:
+        def make() -> Any:
+            name, links, joints, frames = self._spec()  # type: ignore[attr-defined]
+            without_files = tuple(tuple(x[:-1] for x in group) for group in (links, joints, frames))
+            return repr((name, without_files, self.base, self.gravity))
+
+        return self._keep("content", make)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Model):
+            return NotImplemented
+        return self is other or bool(self._content() == other._content())
+
+    def __hash__(self) -> int:
+        return hash(self._content())
+
+    def __reduce__(self) -> Any:
+        return _restore, (type(self), self._spec(), self.base, self.gravity)  # type: ignore[attr-defined]
+
+    def __copy__(self) -> Model:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Model:
+        return self
+
+    def __repr__(self) -> str:
+        joints = len(self.joints)
+        return (
+            f"<articula.Model '{self.name}': {joints} joint{'' if joints == 1 else 's'}, nq={self.nq}, nv={self.nv}, "
+            f"{self.base} base, {self.mass:.4g} kg>"
+        )
+
+    def _repr_html_(self) -> str | None:
+        from .motion import view
+
+        try:
+            return view(self)._repr_html_()
+        except Error:
+            return None
+
+
+def _refuse(problems: Sequence[Problem]) -> None:
+    errors = [p for p in problems if p.severity == "error"]
+    if errors:
+        more = f" (and {len(errors) - 1} more: see .problems)" if len(errors) > 1 else ""
+        raise ModelError(f"{errors[0]}{more}", problems)
+
+
+def _folder() -> str:
+    return os.path.join(os.path.dirname(__file__), "models")
+
+
+def shipped_models() -> list[str]:
+    """Names that `load` knows, beside files."""
+    return sorted(name[:-5] for name in os.listdir(_folder()) if name.endswith(".urdf"))
+
+
+def _read(source: Any, base: str) -> tuple[tuple[Any, ...], tuple[Problem, ...]]:
+    try:
+        path = os.fspath(source)
+    except TypeError:
+        raise Error(f"path is of type {type(source).__name__}; expected a file's path or the name of a model") from None
+    if isinstance(path, bytes):
+        path = os.fsdecode(path)
+    if "\0" in path:
+        raise Error(f"path {path!r} has a NUL character; expected a file's path or the name of a model")
+    if os.path.isfile(path):
+        spec, findings = _core._read_urdf(path, base)
+    elif path.startswith("chain:"):
+        numbers = path[6:].split(":")
+        if len(numbers) > 2 or not all(n.isascii() and n.isdigit() for n in numbers) or not 1 <= int(numbers[0]) <= 10**6:
+            raise Error(f"'{path}': expected chain:N or chain:N:SEED with N from 1 to 1000000, as in chain:10:7")
+        spec, findings = _core._chain(int(numbers[0]), int(numbers[1]) if len(numbers) > 1 else 1), []
+    elif path in shipped_models():
+        spec, findings = _core._read_urdf(os.path.join(_folder(), path + ".urdf"), base)
+    else:
+        raise ModelError(
+            f"'{path}': there is no such file and no shipped model of that name; shipped: {', '.join(shipped_models())}"
+        )
+    return spec, problems_of(findings)
+
+
+def load(path: str | os.PathLike[str], *, base: str = "fixed", gravity: Sequence[float] = EARTH) -> Model:
+    """A model from a URDF file, "chain:N[:SEED]", or the name of a shipped one.
+
+    base: how the root link meets the world, "fixed" or "free". Raises ModelError.
+
+    Example:
+        >>> articula.load("quadruped", base="free").nv
+        18
+    """
+    spec, problems = _read(path, _base(base))
+    _refuse(problems)
+    return _restore(Model, spec, base, _gravity(gravity))
+
+
+def check(path: str | os.PathLike[str], *, base: str = "fixed") -> tuple[Problem, ...]:
+    """Everything wrong or suspicious in a model; empty: it is sound. Raises ModelError if it cannot be read at all.
+
+    Example:
+        >>> articula.check("arm7")
+        ()
+    """
+    return _read(path, _base(base))[1]

@@ -1,0 +1,316 @@
+// Operators, task spaces, diagonalized dynamics, closed chains, regulators and counts.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include "articula/diagonal/diagonalized_dynamics.hpp"
+#include "articula/diagonal/operation_counts.hpp"
+#include "articula/files/urdf.hpp"
+#include "articula/linearization/regulator.hpp"
+#include "articula/linearization/state_space.hpp"
+#include "articula/loops/scene.hpp"
+#include "articula/operators/identities.hpp"
+#include "articula/operators/parse.hpp"
+#include "articula/spatial/numbers.hpp"
+#include "articula/task_space/task_space.hpp"
+#include "numbers.hpp"
+
+namespace nb = nanobind;
+
+namespace articula::python {
+
+namespace {
+
+/// An expression at a state of a model.
+struct OperatorAt {
+  OperatorAt(nb::handle model, const std::string& text, nb::handle q, nb::object v)
+      : owner(nb::borrow(model)), state(checked_model(model).model), program(state, parsed(text)) {
+    const ModelObject& m = checked_model(model);
+    const auto at = numbers_in(q, "q", static_cast<std::size_t>(m.nq));
+    if (v.is_none())
+      state.update(at);
+    else
+      state.update(at, numbers_in(v, "v", static_cast<std::size_t>(m.nv)));
+  }
+  static operators::NodePtr parsed(const std::string& text) {
+    const operators::Parsed result = operators::parse(text);
+    if (!result.vectors.empty()) fail(fmt::format("operators: '{}' is no operator", result.vectors[0]));
+    return result.node;
+  }
+  nb::object owner;
+  operators::OperatorState state;
+  operators::Program program;
+};
+
+nb::object matrix_of(const operators::Dense& dense) {
+  return copied(dense.numbers,
+                {static_cast<std::size_t>(dense.rows), static_cast<std::size_t>(dense.columns)});
+}
+
+void add_operators(nb::module_& m) {
+  nb::class_<OperatorAt>(m, "_OperatorAt")
+      .def(nb::init<nb::handle, const std::string&, nb::handle, nb::object>(), nb::arg("model"),
+           nb::arg("text"), nb::arg("q"), nb::arg("v").none())
+      .def("shape", [](OperatorAt& x) { return nb::make_tuple(x.program.rows(), x.program.columns()); })
+      .def("apply",
+           [](OperatorAt& x, nb::handle vector) {
+             const NewNumbers out({static_cast<std::size_t>(x.program.rows())});
+             x.program.apply(numbers_in(vector, "x", static_cast<std::size_t>(x.program.columns())),
+                             out.numbers);
+             return out.array;
+           })
+      .def("dense", [](OperatorAt& x) { return matrix_of(x.program.dense()); })
+      .def("explain", [](OperatorAt& x) { return x.program.explain(); });
+  m.def("_identities", [](nb::handle model, nb::handle q, nb::handle v, std::uint64_t seed) {
+    const ModelObject& o = checked_model(model);
+    operators::OperatorState state(o.model);
+    state.update(numbers_in(q, "q", static_cast<std::size_t>(o.nq)),
+                 numbers_in(v, "v", static_cast<std::size_t>(o.nv)));
+    nb::list list;
+    for (const auto& r : operators::check_identities(state, seed))
+      list.append(nb::make_tuple(r.name, r.source, r.residual));
+    return list;
+  });
+}
+
+/// A model's TaskSpace; what has the sizes (rows) or (rows x rows) of the tasks.
+struct Tasks {
+  Tasks(nb::handle model, const std::vector<std::string>& frames, const std::string& kind,
+        const std::string& axes)
+      : owner(nb::borrow(model)),
+        m(checked_model(model)),
+        space(m.model, tasks_of(m.model, frames, kind, axes)) {}
+  static std::vector<Task> tasks_of(const Model& model, const std::vector<std::string>& frames,
+                                    const std::string& kind, const std::string& axes) {
+    std::vector<Task> tasks;
+    for (const std::string& frame : frames) {
+      if (kind == "pose")
+        tasks.push_back(pose_task(model, frame, axes));
+      else if (kind == "position")
+        tasks.push_back(position_task(model, frame, axes));
+      else if (kind == "orientation")
+        tasks.push_back(orientation_task(model, frame, axes));
+      else
+        fail(
+            fmt::format("TaskSpace: kind is '{}'; expected \"pose\", \"position\" or \"orientation\"", kind));
+    }
+    return tasks;
+  }
+  std::size_t rows() const { return static_cast<std::size_t>(space.rows()); }
+  void require_state() const {
+    if (!updated) fail("TaskSpace: update(q, v) comes first");
+  }
+  nb::object owner;
+  ModelObject& m;
+  TaskSpace space;
+  bool updated = false;
+};
+
+template <class F>
+auto square(F f) {
+  return [f](Tasks& t) {
+    t.require_state();
+    const NewNumbers out({t.rows(), t.rows()});
+    (t.space.*f)(out.numbers);
+    return out.array;
+  };
+}
+template <class F>
+auto column(F f) {
+  return [f](Tasks& t) {
+    t.require_state();
+    const NewNumbers out({t.rows()});
+    (t.space.*f)(out.numbers);
+    return out.array;
+  };
+}
+void add_task_space(nb::module_& m) {
+  nb::class_<Tasks>(m, "_TaskSpace")
+      .def(nb::init<nb::handle, const std::vector<std::string>&, const std::string&, const std::string&>())
+      .def_prop_ro("rows", &Tasks::rows)
+      .def("update",
+           [](Tasks& t, nb::handle q, nb::handle v) {
+             t.space.update(numbers_in(q, "q", static_cast<std::size_t>(t.m.nq)),
+                            numbers_in(v, "v", static_cast<std::size_t>(t.m.nv)));
+             t.updated = true;
+           })
+      .def("omega", square(&TaskSpace::omega))
+      .def("lambda_", square(&TaskSpace::lambda))
+      .def("coriolis", column(&TaskSpace::coriolis))
+      .def("gravity", column(&TaskSpace::gravity))
+      .def("velocity", column(&TaskSpace::velocity))
+      .def("bias_acceleration", column(&TaskSpace::bias_acceleration))
+      .def("free_acceleration", column(&TaskSpace::free_acceleration))
+      .def("matrix",
+           [](Tasks& t, const std::string& what) {
+             t.require_state();
+             const auto nv = static_cast<std::size_t>(t.m.nv);
+             const NewNumbers out(
+                 {what == "jacobian" ? t.rows() : nv, what == "jacobian_bar" ? t.rows() : nv});
+             if (what == "jacobian")
+               t.space.jacobian(out.numbers);
+             else if (what == "jacobian_bar")
+               t.space.jacobian_bar(out.numbers);
+             else
+               t.space.null_space(out.numbers);
+             return out.array;
+           })
+      .def("motion_force",
+           [](Tasks& t, nb::handle u) {
+             t.require_state();
+             const NewNumbers out({t.rows()});
+             t.space.motion_force(numbers_in(u, "u", t.rows()), out.numbers);
+             return out.array;
+           })
+      .def("joint_forces",
+           [](Tasks& t, nb::handle force) {
+             t.require_state();
+             const NewNumbers out({static_cast<std::size_t>(t.m.nv)});
+             t.space.times_jacobian_star(numbers_in(force, "F", t.rows()), out.numbers);
+             return out.array;
+           })
+      .def("rank",
+           [](Tasks& t) {
+             t.require_state();
+             return t.space.rank();
+           })
+      .def("lost", [](Tasks& t) {
+        t.require_state();
+        return t.space.rank_report().words;
+      });
+}
+
+struct Diagonal {
+  explicit Diagonal(nb::handle model)
+      : owner(nb::borrow(model)), m(checked_model(model)), dynamics(m.model) {}
+  nb::object owner;
+  ModelObject& m;
+  DiagonalizedDynamics dynamics;
+  bool updated = false;
+};
+void add_diagonal(nb::module_& m) {
+  nb::class_<Diagonal>(m, "_Diagonal")
+      .def(nb::init<nb::handle>())
+      .def("update",
+           [](Diagonal& d, nb::handle q) {
+             d.dynamics.update(numbers_in(q, "q", static_cast<std::size_t>(d.m.nq)));
+             d.updated = true;
+           })
+      .def("map", [](Diagonal& d, const std::string& what, nb::handle x) {
+        if (!d.updated) fail("DiagonalizedDynamics: update(q) comes first");
+        using Map = void (DiagonalizedDynamics::*)(In<double>, Out<double>);
+        constexpr std::pair<const char*, Map> maps[] = {
+            {"rates_to_nu", &DiagonalizedDynamics::rates_to_nu},
+            {"nu_to_rates", &DiagonalizedDynamics::nu_to_rates},
+            {"rates_to_xi", &DiagonalizedDynamics::rates_to_xi},
+            {"xi_to_rates", &DiagonalizedDynamics::xi_to_rates},
+            {"forces_to_epsilon", &DiagonalizedDynamics::forces_to_epsilon},
+            {"epsilon_to_forces", &DiagonalizedDynamics::epsilon_to_forces},
+            {"forces_to_kappa", &DiagonalizedDynamics::forces_to_kappa},
+            {"kappa_to_forces", &DiagonalizedDynamics::kappa_to_forces}};
+        const auto nv = static_cast<std::size_t>(d.m.nv);
+        const NewNumbers out({nv});
+        const auto in = numbers_in(x, what.c_str(), nv);
+        if (what == "coriolis_nu")
+          d.dynamics.coriolis_nu(in, out.numbers);
+        else if (what == "coriolis_xi")
+          d.dynamics.coriolis_xi(in, out.numbers);
+        for (const auto& [name, map] : maps)
+          if (what == name) (d.dynamics.*map)(in, out.numbers);
+        return out.array;
+      });
+}
+
+struct SceneAt {
+  SceneAt(const std::string& path, const std::string& models, bool project)
+      : scene(read_scene(path,
+                         [&models](const std::string& source, const std::string& folder) {
+                           for (const std::string& file :
+                                {folder + "/" + source, source, models + "/" + source + ".urdf"})
+                             if (std::FILE* const open = std::fopen(file.c_str(), "rb")) {
+                               std::fclose(open);
+                               if (file.ends_with(".urdf")) return read_urdf_spec(file).spec;
+                             }
+                           throw ModelError(
+                               fmt::format("'{}': there is no such URDF file or shipped model", source));
+                         }),
+              {.project = project}) {
+    use_numpy();
+  }
+  Scene scene;
+};
+void add_scenes(nb::module_& m) {
+  nb::class_<SceneAt>(m, "_Scene")
+      .def(nb::init<const std::string&, const std::string&, bool>())
+      .def("initial",
+           [](SceneAt& s) {
+             return nb::make_tuple(copied(s.scene.q, {s.scene.q.size()}),
+                                   copied(s.scene.v, {s.scene.v.size()}),
+                                   copied(s.scene.tau, {s.scene.tau.size()}));
+           })
+      .def("sizes",
+           [](SceneAt& s) {
+             nb::list names;
+             for (const Constraint& constraint : s.scene.constraints()) names.append(constraint.name);
+             return nb::make_tuple(s.scene.model().nq(), s.scene.model().nv(), names);
+           })
+      .def("forward_dynamics", [](SceneAt& s, nb::handle q, nb::handle v, nb::handle tau) {
+        const auto nq = static_cast<std::size_t>(s.scene.model().nq()),
+                   nv = static_cast<std::size_t>(s.scene.model().nv());
+        const NewNumbers a({nv});
+        ConstrainedDynamics& dynamics = s.scene.dynamics();
+        dynamics.acceleration(numbers_in(q, "q", nq), numbers_in(v, "v", nv), numbers_in(tau, "tau", nv),
+                              a.numbers);
+        const std::size_t count = dynamics.constraints().size();
+        const NewNumbers forces({count, 6});
+        for (std::size_t i = 0; i < count; ++i) {
+          const Spatial<double> force = dynamics.force(static_cast<int>(i));
+          std::copy_n(numbers_of(force), 6, forces.numbers.begin() + static_cast<std::ptrdiff_t>(6 * i));
+        }
+        return nb::make_tuple(a.array, forces.array, dynamics.rank());
+      });
+}
+
+nb::tuple state_space(nb::handle model, nb::handle q, nb::handle v, nb::handle tau) {
+  ModelObject& m = checked_model(model);
+  const auto nq = static_cast<std::size_t>(m.nq), nv = static_cast<std::size_t>(m.nv);
+  const NewNumbers A({2 * nv, 2 * nv}), B({2 * nv, nv});
+  StateSpace work(m.model);
+  work.continuous(numbers_in(q, "q", nq), numbers_in(v, "v", nv), numbers_in(tau, "tau", nv), A.numbers,
+                  B.numbers, {});
+  return nb::make_tuple(A.array, B.array);
+}
+nb::tuple solve_regulator(nb::handle A, nb::handle B, nb::handle Q, nb::handle R, int n, int m,
+                          bool discrete) {
+  use_numpy();
+  if (n < 1 || m < 1) fail("lqr: A and B are empty");
+  const auto N = static_cast<std::size_t>(n), M = static_cast<std::size_t>(m);
+  const auto solve = discrete ? discrete_regulator : regulator;
+  const Regulator r = solve(numbers_in(A, "A", N * N), numbers_in(B, "B", N * M), numbers_in(Q, "Q", N * N),
+                            numbers_in(R, "R", M * M), n, m);
+  nb::list poles;
+  for (const auto& pole : r.poles) poles.append(nb::steal(PyComplex_FromDoubles(pole.real(), pole.imag())));
+  return nb::make_tuple(copied(r.K, {M, N}), copied(r.P, {N, N}), poles);
+}
+
+}  // namespace
+
+void add_spaces(nb::module_& m) {
+  add_operators(m);
+  add_task_space(m);
+  add_diagonal(m);
+  add_scenes(m);
+  m.def("_state_space", state_space);
+  m.def("_regulator", solve_regulator);
+  m.def("_counted", [] {
+    std::vector<std::string> names;
+    for (const CountedAlgorithm& algorithm : counted_algorithms()) names.push_back(algorithm.name);
+    return names;
+  });
+  m.def("_count", [](nb::handle model, const std::string& algorithm, bool customized) {
+    const Tally t = count_operations(checked_model(model).model, algorithm,
+                                     customized ? Counting::customized : Counting::executed);
+    return nb::make_tuple(t.multiplications, t.additions, t.divisions, t.square_roots, t.sines_cosines);
+  });
+}
+
+}  // namespace articula::python
