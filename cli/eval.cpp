@@ -8,7 +8,7 @@
 
 #include "articula/algorithms/algorithms.hpp"
 #include "articula/spatial/numbers.hpp"
-#include "cli/eval_results.hpp"
+#include "cli/eval_arrays.hpp"
 #include "cli/model_source.hpp"
 #include "cli/progress.hpp"
 #include "cli/scene_source.hpp"
@@ -43,7 +43,9 @@ std::string help_on_quantities() {
   }
   return text +
          "\nStates are JSON: {\"states\": [{\"q\": [..], \"v\": [..], \"a\": [..], \"tau\": [..]}, ..]}, or "
-         "one such state.\n"
+         "one such state,\n"
+         "or one per line; or a .npz or HDF5 file with arrays q, v, .. of (states, numbers), or a .npy file "
+         "of q.\n"
          "Vectors that no quantity uses may be left out. \"wrenches\": {\"LINK\": [moment(3), force(3)]} in "
          "a state adds\n"
          "external forces, world axes at the link's origin, to inverse and forward dynamics (diagonalized "
@@ -63,7 +65,7 @@ struct EvalOptions {
   std::vector<std::string> quantities;
   std::vector<std::string> frames;
   std::string states = "-", out = "-";
-  std::string method;
+  std::string method, format;
   bool project = false;
 };
 
@@ -96,11 +98,13 @@ class Evaluation {
   }
 
   std::size_t at_once() const { return at_once_; }
+  std::span<const Values> values() const { return values_; }
 
   /// The results of the next states.
   void add(std::span<const State> states, Results& results) {
     const auto plain = [](const State& s) { return s.wrenches.empty(); };
-    const bool together = states.size() >= few && std::all_of(states.begin(), states.end(), plain) && compute(states);
+    const bool together =
+        states.size() >= few && std::all_of(states.begin(), states.end(), plain) && compute(states);
     for (std::size_t i = 0; i < states.size(); ++i, ++index_) {
       collect(states[i], together ? i : alone);
       results.add(found_);
@@ -151,8 +155,8 @@ class Evaluation {
       compute_alone(single, state);
       notes_.add(index_, evaluator_.remark());
       if (!single.finite(0))
-        throw ComputationError(fmt::format("state {}: {} is not finite; are the state's numbers too large?", index_,
-                                           single.algorithm.name));
+        throw ComputationError(fmt::format("state {}: {} is not finite; are the state's numbers too large?",
+                                           index_, single.algorithm.name));
       found_.push_back({&single, 0});
     }
   }
@@ -190,13 +194,30 @@ class Evaluation {
   std::size_t at_once_;
 };
 
+/// --format, or what the ending of --out says.
+std::string format_of(const EvalOptions& options) {
+  if (!options.format.empty()) return options.format;
+  const std::string& out = options.out;
+  if (out.ends_with(".ndjson") || out.ends_with(".jsonl")) return "ndjson";
+  if (out.ends_with(".npz")) return "npz";
+  return out.ends_with(".h5") || out.ends_with(".hdf5") ? "h5" : "json";
+}
+std::unique_ptr<Results> results_of(const EvalOptions& options, const Model& model,
+                                    std::span<const Values> values) {
+  const std::string format = format_of(options);
+  if (format == "npz") return std::make_unique<ArrayResults>(options.out, ArrayResults::Form::npz, values);
+  if (format == "h5") return std::make_unique<ArrayResults>(options.out, ArrayResults::Form::hdf5, values);
+  return std::make_unique<TextResults>(options.out, model, format == "ndjson");
+}
+
 ExitCode run(const EvalOptions& options) {
   const auto of_scenes = [](const std::string& name) { return name.starts_with("grasp"); };
   const auto found = std::find_if(options.quantities.begin(), options.quantities.end(), of_scenes);
   if (options.model.source == "-" && options.states == "-" && found == options.quantities.end())
     throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
   if (is_scene(options.model.source)) {
-    if (options.states != "-" || !options.frames.empty() || !options.method.empty())
+    if (options.states != "-" || !options.frames.empty() || !options.method.empty() ||
+        format_of(options) != "json")
       throw InputError("a scene goes with --gravity, --project and --out; its state is in the file");
     return evaluate_scene(options.model, options.quantities, options.project, options.out);
   }
@@ -220,12 +241,12 @@ ExitCode run(const EvalOptions& options) {
   const Method method = options.method.empty()       ? Method::automatic
                         : options.method == "direct" ? Method::direct
                                                      : Method::conventional;
-  TextResults results(options.out, model, false);
   Evaluation evaluation(model, wanted, std::move(frames), method);
+  const auto results = results_of(options, model, evaluation.values());
   stream_states(options.states, model, needs, evaluation.at_once(),
-                [&](std::span<const State> some) { evaluation.add(some, results); });
+                [&](std::span<const State> some) { evaluation.add(some, *results); });
   evaluation.finish();
-  results.finish();
+  results->finish();
   return done;
 }
 
@@ -247,6 +268,9 @@ Subcommand add_eval(CLI::App& program) {
       ->check(CLI::IsMember({"direct", "conventional"}));
   app.add_option("--states", options->states, "File of states (default: - for stdin)")->type_name("FILE");
   app.add_flag("--project", options->project, "Scenes: make velocities fit, and close loops, that do not");
+  app.add_option("--format", options->format,
+                 "Of the results (default: as --out ends, .ndjson, .npz, .h5; else json)")
+      ->check(CLI::IsMember({"json", "ndjson", "npz", "h5"}));
   add_out_option(app, options->out);
   app.footer(help_on_quantities());
   return {&app, [options] { return run(*options); }};

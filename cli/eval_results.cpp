@@ -42,7 +42,9 @@ class Layout {
   Layout(std::string& text, bool one_line) : text_(text), one_line_(one_line) {}
 
   void state(std::span<const Result> results, int indent) {
-    const auto simple = [](const Result& r) { return r.values->shapes.size() == 1 && r.values->shapes[0].empty(); };
+    const auto simple = [](const Result& r) {
+      return r.values->shapes.size() == 1 && r.values->shapes[0].empty();
+    };
     const bool flat = std::all_of(results.begin(), results.end(), simple);
     items("{}", results.size(), indent, flat, [&](std::size_t i) {
       key(results[i].values->algorithm.name);
@@ -82,7 +84,8 @@ class Layout {
         array(x, values.shapes[i], indent);
     };
     if (parts.size() == 1) return one(0, indent);
-    const bool flat = std::all_of(values.shapes.begin(), values.shapes.end(), [](const auto& s) { return s.empty(); });
+    const bool flat =
+        std::all_of(values.shapes.begin(), values.shapes.end(), [](const auto& s) { return s.empty(); });
     items("{}", parts.size(), indent, flat, [&](std::size_t i) {
       key(parts[i].key);
       one(i, indent + 1);

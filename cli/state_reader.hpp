@@ -67,5 +67,8 @@ class Bytes {
 
 /// JSON: {"states": [..]}, one state, or one state per line.
 void read_json_states(Bytes& bytes, StateReader& reader);
+/// .npz, .npy and HDF5: arrays q, v, .. of (states, numbers). Files that begin so:
+bool holds_array_states(std::string_view begin);
+void read_array_states(const std::string& path, StateReader& reader);
 
 }  // namespace articula::cli

@@ -21,8 +21,8 @@ std::string kind_of(const json& value) { return fmt::format("a JSON {}", value.t
 const char* count_of(Input input) { return input == Input::q ? "nq" : "nv"; }
 }  // namespace
 
-StateReader::StateReader(std::string file, const Model& model, const Needs& needs, const StateReading& reading,
-                         std::size_t at_once, const UseStates& use)
+StateReader::StateReader(std::string file, const Model& model, const Needs& needs,
+                         const StateReading& reading, std::size_t at_once, const UseStates& use)
     : file_(std::move(file)), model_(model), needs_(needs), reading_(reading), use_(use), stretch_(at_once) {}
 
 void StateReader::fail_with(const std::string& text) const {
@@ -32,14 +32,15 @@ std::string StateReader::expected_size(Input input) const {
   return fmt::format("model '{}' needs {} = {}", model_.name(), count_of(input), size_of(input));
 }
 void StateReader::missing(Input input) const {
-  fail("{} is missing; {} uses it: {} = {} numbers", name_of(input), needs_[static_cast<int>(input)], count_of(input),
-       size_of(input));
+  fail("{} is missing; {} uses it: {} = {} numbers", name_of(input), needs_[static_cast<int>(input)],
+       count_of(input), size_of(input));
 }
 
 void StateReader::note_unread(const std::string& key, const std::string& place) {
   constexpr std::size_t most = 10;
   if (noted_.size() >= most || !noted_.insert(key).second) return;
-  say("warning: {}: \"{}\" {} is not read; known: q, v, a, tau, dq, dv, da, dtau, weights, wrenches", file_, key, place);
+  say("warning: {}: \"{}\" {} is not read; known: q, v, a, tau, dq, dv, da, dtau, weights, wrenches", file_,
+      key, place);
   if (noted_.size() == most) say("warning: {}: what else is not read is not listed", file_);
 }
 
@@ -97,7 +98,8 @@ void StateReader::read(const json& entry) {
     }
   }
   for (int i = 0; i < input_count; ++i)
-    if (const auto input = static_cast<Input>(i); needed(i) && !entry.contains(name_of(input))) missing(input);
+    if (const auto input = static_cast<Input>(i); needed(i) && !entry.contains(name_of(input)))
+      missing(input);
   take();
 }
 
@@ -122,7 +124,8 @@ bool Bytes::more() {
   const std::size_t left = static_cast<std::size_t>(end - at);
   if (left) std::memmove(window_.data(), at, left);
   if (left == window_.size() && left < widest) window_.resize(2 * left);
-  const std::size_t got = left < window_.size() ? pieces_.read(window_.data() + left, window_.size() - left) : 0;
+  const std::size_t got =
+      left < window_.size() ? pieces_.read(window_.data() + left, window_.size() - left) : 0;
   at = window_.data();
   end = at + left + got;
   return got > 0;
@@ -145,7 +148,13 @@ void stream_states(const std::string& path, const Model& model, const Needs& nee
         return reader.finish();
       }
   }
-  read_json_states(bytes, reader);
+  if (bytes.at == bytes.end) bytes.more();
+  if (!holds_array_states({bytes.at, static_cast<std::size_t>(bytes.end - bytes.at)}))
+    read_json_states(bytes, reader);
+  else if (path == "-")
+    throw InputError(fmt::format("<stdin>: is a NumPy or HDF5 file; give its name: {} FILE", reading.option));
+  else
+    read_array_states(path, reader);
   reader.finish();
 }
 
@@ -153,8 +162,8 @@ std::vector<State> read_states(const std::string& path, const Model& model, cons
                                const StateReading& reading) {
   std::vector<State> all;
   stream_states(
-      path, model, needs, 64, [&](std::span<const State> some) { all.insert(all.end(), some.begin(), some.end()); },
-      reading);
+      path, model, needs, 64,
+      [&](std::span<const State> some) { all.insert(all.end(), some.begin(), some.end()); }, reading);
   return all;
 }
 

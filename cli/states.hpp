@@ -44,7 +44,7 @@ struct StateReading {
 /// States in their order, `at_once` of them or, in the end, fewer; theirs is the room of the ones before.
 using UseStates = std::function<void(std::span<const State>)>;
 
-/// The states of a file (- for stdin), checked: JSON, sizes, numbers, what is needed, unit quaternions. As they are
+/// The states of a file (- for stdin; .npz, .npy and HDF5, told apart by content, only by name), checked: JSON, sizes, numbers, what is needed, unit quaternions. As they are
 /// read, in memory that does not depend on their number.
 /// Throws InputError or ModelError that names the file, the state's index, the vector and the sizes.
 void stream_states(const std::string& path, const Model& model, const Needs& needs, std::size_t at_once,
