@@ -8,11 +8,10 @@
 
 #include "articula/algorithms/algorithms.hpp"
 #include "articula/spatial/numbers.hpp"
+#include "cli/eval_arrays.hpp"
 #include "cli/model_source.hpp"
-#include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/scene_source.hpp"
-#include "cli/shapes.hpp"
 #include "cli/states.hpp"
 
 namespace articula::cli {
@@ -44,7 +43,9 @@ std::string help_on_quantities() {
   }
   return text +
          "\nStates are JSON: {\"states\": [{\"q\": [..], \"v\": [..], \"a\": [..], \"tau\": [..]}, ..]}, or "
-         "one such state.\n"
+         "one such state,\n"
+         "or one per line; or a .npz or HDF5 file with arrays q, v, .. of (states, numbers), or a .npy file "
+         "of q.\n"
          "Vectors that no quantity uses may be left out. \"wrenches\": {\"LINK\": [moment(3), force(3)]} in "
          "a state adds\n"
          "external forces, world axes at the link's origin, to inverse and forward dynamics (diagonalized "
@@ -59,74 +60,12 @@ std::string help_on_quantities() {
          "forward_dynamics\n";
 }
 
-/// An array of a result at one state, as JSON: a number, a list, rows, or planes of rows.
-Json part_of(const Model& model, const Part& part, std::size_t frames, std::span<const double> x) {
-  if (part.whole_number) return static_cast<long>(x[0]);
-  if (part.rows == Extent::one) return x[0];
-  if (part.columns == Extent::one) return list(x);
-  const std::size_t count = length_of(model, part.rows, frames);
-  if (part.planes == Extent::one) return rows(x, x.empty() ? 0 : count);
-  Json out = Json::array();
-  const std::size_t planes = length_of(model, part.planes, frames);
-  for (std::size_t i = 0; i < planes; ++i)
-    out.push_back(rows(x.subspan(i * x.size() / planes, x.size() / planes), count));
-  return out;
-}
-
-/// The results of one algorithm at a stretch of states, in one array per part.
-class Values {
- public:
-  Values(const Algorithm& algorithm, const Model& model, std::size_t frames)
-      : algorithm(algorithm), model_(model), frames_(frames), numbers_(algorithm.parts.size()) {
-    for (const Part& part : algorithm.parts) sizes_.push_back(size_of(model, part, frames));
-  }
-  std::span<const std::span<double>> room(std::size_t states) {
-    out_.clear();
-    for (std::size_t i = 0; i < sizes_.size(); ++i) {
-      numbers_[i].resize(states * sizes_[i]);
-      out_.emplace_back(numbers_[i]);
-    }
-    return out_;
-  }
-  bool finite(std::size_t state) const {
-    for (std::size_t i = 0; i < sizes_.size(); ++i)
-      for (const double x : part(i, state))
-        if (!std::isfinite(x)) return false;
-    return true;
-  }
-  /// Whether there are words to it: OneState::remark.
-  bool deficient(std::size_t state) const {
-    const std::size_t last = sizes_.size() - 1;
-    return algorithm.parts[last].whole_number &&
-           part(last, state)[0] < static_cast<double>(length_of(model_, Extent::task, frames_));
-  }
-  Json json(std::size_t state) const {
-    if (sizes_.size() == 1) return part_of(model_, algorithm.parts[0], frames_, part(0, state));
-    Json out = Json::object();
-    for (std::size_t i = 0; i < sizes_.size(); ++i)
-      out[algorithm.parts[i].key] = part_of(model_, algorithm.parts[i], frames_, part(i, state));
-    return out;
-  }
-
-  const Algorithm& algorithm;
-
- private:
-  std::span<const double> part(std::size_t i, std::size_t state) const {
-    return std::span(numbers_[i]).subspan(state * sizes_[i], sizes_[i]);
-  }
-  const Model& model_;
-  std::size_t frames_;
-  std::vector<std::size_t> sizes_;
-  std::vector<std::vector<double>> numbers_;
-  std::vector<std::span<double>> out_;
-};
-
 struct EvalOptions {
   ModelOptions model;
   std::vector<std::string> quantities;
   std::vector<std::string> frames;
   std::string states = "-", out = "-";
-  std::string method;
+  std::string method, format;
   bool project = false;
 };
 
@@ -152,28 +91,27 @@ class Evaluation {
   Evaluation(const Model& model, const std::vector<const Algorithm*>& wanted, std::vector<int> frames,
              Method method)
       : model_(model), frames_(std::move(frames)), method_(method), evaluator_(model), kinematics_(model) {
-    for (const Algorithm* k : wanted) values_.emplace_back(*k, model, frames_.size());
+    for (auto* const all : {&values_, &singles_})
+      for (const Algorithm* k : wanted) all->emplace_back(*k, model, frames_.size());
     const std::size_t numbers = static_cast<std::size_t>(model.nv()) * model.nv() + 1;
     at_once_ = std::clamp<std::size_t>(2'000'000 / numbers, 1, 512);
   }
 
-  /// Appends the results of all states, as text.
-  void run(std::span<const State> states, std::string& text) {
-    Notes notes;
-    Progress progress("eval", states.size());
-    for (std::size_t first = 0; first < states.size(); first += at_once_) {
-      const auto some = states.subspan(first, std::min(at_once_, states.size() - first));
-      const bool plain =
-          std::all_of(some.begin(), some.end(), [](const State& s) { return s.wrenches.empty(); });
-      const bool together = plain && some.size() >= few && compute(some);
-      for (std::size_t i = 0; i < some.size(); ++i) {
-        text += first + i ? ",\n  " : "\n  ";
-        append(result(some[i], first + i, together ? i : alone, notes), 2, text);
-        progress.at(first + i + 1);
-      }
+  std::size_t at_once() const { return at_once_; }
+  std::span<const Values> values() const { return values_; }
+
+  /// The results of the next states.
+  void add(std::span<const State> states, Results& results) {
+    const auto plain = [](const State& s) { return s.wrenches.empty(); };
+    const bool together =
+        states.size() >= few && std::all_of(states.begin(), states.end(), plain) && compute(states);
+    for (std::size_t i = 0; i < states.size(); ++i, ++index_) {
+      collect(states[i], together ? i : alone);
+      results.add(found_);
     }
-    notes.finish();
+    progress_.at(index_);
   }
+  void finish() const { notes_.finish(); }
 
  private:
   static constexpr std::size_t few = 8;  // states: Batch gains nothing on less
@@ -206,25 +144,23 @@ class Evaluation {
     }
     return true;
   }
-  Json result(const State& state, std::size_t index, std::size_t place, Notes& notes) {
-    Json out = Json::object();
-    for (Values& values : values_) {
-      const Algorithm& k = values.algorithm;
-      if (place != alone && values.finite(place) && !values.deficient(place)) {
-        out[k.name] = values.json(place);
+  void collect(const State& state, std::size_t place) {
+    found_.clear();
+    for (std::size_t k = 0; k < values_.size(); ++k) {
+      if (place != alone && values_[k].finite(place) && !values_[k].deficient(place)) {
+        found_.push_back({&values_[k], place});
         continue;
       }
-      Values single(k, model_, frames_.size());
-      compute_alone(single, state, index);
-      notes.add(index, evaluator_.remark());
+      Values& single = singles_[k];
+      compute_alone(single, state);
+      notes_.add(index_, evaluator_.remark());
       if (!single.finite(0))
-        throw ComputationError(
-            fmt::format("state {}: {} is not finite; are the state's numbers too large?", index, k.name));
-      out[k.name] = single.json(0);
+        throw ComputationError(fmt::format("state {}: {} is not finite; are the state's numbers too large?",
+                                           index_, single.algorithm.name));
+      found_.push_back({&single, 0});
     }
-    return out;
   }
-  void compute_alone(Values& values, const State& state, std::size_t index) {
+  void compute_alone(Values& values, const State& state) {
     Call<double> c = call();
     for (int k = 0; k < argument_count; ++k) c.in[k] = state.vectors[k];
     if (!state.wrenches.empty() && values.algorithm.external_forces) {
@@ -238,7 +174,7 @@ class Evaluation {
     try {
       evaluator_.one(values.algorithm, c);
     } catch (const SingularError& error) {
-      throw ComputationError(fmt::format("state {}: {}", index, error.what()));
+      throw ComputationError(fmt::format("state {}: {}", index_, error.what()));
     }
   }
 
@@ -249,10 +185,30 @@ class Evaluation {
   Kinematics<> kinematics_;
   std::vector<Spatial<double>> wrenches_;
   std::vector<Mat3<double>> levers_;
-  std::vector<Values> values_;
+  std::vector<Values> values_, singles_;  // of a stretch; of a state that is computed alone
+  std::vector<Result> found_;
+  Notes notes_;
+  Progress progress_{"eval", 0};
+  std::size_t index_ = 0;
   std::array<std::vector<double>, argument_count> together_;
   std::size_t at_once_;
 };
+
+/// --format, or what the ending of --out says.
+std::string format_of(const EvalOptions& options) {
+  if (!options.format.empty()) return options.format;
+  const std::string& out = options.out;
+  if (out.ends_with(".ndjson") || out.ends_with(".jsonl")) return "ndjson";
+  if (out.ends_with(".npz")) return "npz";
+  return out.ends_with(".h5") || out.ends_with(".hdf5") ? "h5" : "json";
+}
+std::unique_ptr<Results> results_of(const EvalOptions& options, const Model& model,
+                                    std::span<const Values> values) {
+  const std::string format = format_of(options);
+  if (format == "npz") return std::make_unique<ArrayResults>(options.out, ArrayResults::Form::npz, values);
+  if (format == "h5") return std::make_unique<ArrayResults>(options.out, ArrayResults::Form::hdf5, values);
+  return std::make_unique<TextResults>(options.out, model, format == "ndjson");
+}
 
 ExitCode run(const EvalOptions& options) {
   const auto of_scenes = [](const std::string& name) { return name.starts_with("grasp"); };
@@ -260,7 +216,8 @@ ExitCode run(const EvalOptions& options) {
   if (options.model.source == "-" && options.states == "-" && found == options.quantities.end())
     throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
   if (is_scene(options.model.source)) {
-    if (options.states != "-" || !options.frames.empty() || !options.method.empty())
+    if (options.states != "-" || !options.frames.empty() || !options.method.empty() ||
+        format_of(options) != "json")
       throw InputError("a scene goes with --gravity, --project and --out; its state is in the file");
     return evaluate_scene(options.model, options.quantities, options.project, options.out);
   }
@@ -281,19 +238,15 @@ ExitCode run(const EvalOptions& options) {
   const Model model = load_model(options.model);
   std::vector<int> frames;
   for (const auto& name : options.frames) frames.push_back(model.frame(name));
-  Output out(options.out);
-  const auto states = read_states(options.states, model, needs);
-
-  std::string text = "{\n \"model\": ";
-  append(describe_model(model), 1, text);
-  text += ",\n \"results\": [";
   const Method method = options.method.empty()       ? Method::automatic
                         : options.method == "direct" ? Method::direct
                                                      : Method::conventional;
-  Evaluation(model, wanted, std::move(frames), method).run(states, text);
-  text += states.empty() ? "]\n}\n" : "\n ]\n}\n";
-  out.write(text);
-  out.finish();
+  Evaluation evaluation(model, wanted, std::move(frames), method);
+  const auto results = results_of(options, model, evaluation.values());
+  stream_states(options.states, model, needs, evaluation.at_once(),
+                [&](std::span<const State> some) { evaluation.add(some, *results); });
+  evaluation.finish();
+  results->finish();
   return done;
 }
 
@@ -315,6 +268,9 @@ Subcommand add_eval(CLI::App& program) {
       ->check(CLI::IsMember({"direct", "conventional"}));
   app.add_option("--states", options->states, "File of states (default: - for stdin)")->type_name("FILE");
   app.add_flag("--project", options->project, "Scenes: make velocities fit, and close loops, that do not");
+  app.add_option("--format", options->format,
+                 "Of the results (default: as --out ends, .ndjson, .npz, .h5; else json)")
+      ->check(CLI::IsMember({"json", "ndjson", "npz", "h5"}));
   add_out_option(app, options->out);
   app.footer(help_on_quantities());
   return {&app, [options] { return run(*options); }};

@@ -15,36 +15,49 @@ namespace articula::cli {
 
 namespace {
 
-std::optional<std::string> ahead;  // of standard input: read, but not asked for yet
-
-std::string read_file(const std::string& path, const std::string& what) {
-  const auto refuse = [&] {
-    throw InputError(fmt::format("{}: cannot be read ({})", what, std::strerror(errno)));
-  };
-  const int fd = path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (fd < 0) refuse();
-  std::string text;
-  constexpr std::size_t chunk = 1 << 16;
-  for (ssize_t n = 1; n != 0;) {
-    const std::size_t used = text.size();
-    text.resize(used + chunk);
-    n = read(fd, text.data() + used, chunk);
-    if (n < 0 && errno != EINTR) refuse();
-    text.resize(used + (n > 0 ? static_cast<std::size_t>(n) : 0));
-  }
-  if (fd != STDIN_FILENO) close(fd);
-  return text;
-}
+std::optional<std::string> ahead;  // of standard input: read before it was asked for
+std::size_t taken = 0;             // of that
 
 }  // namespace
 
+Pieces::Pieces(const std::string& path, std::string what)
+    : what_(std::move(what)), fd_(path == "-" ? STDIN_FILENO : open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  if (fd_ < 0) refuse();
+}
+Pieces::~Pieces() {
+  if (fd_ != STDIN_FILENO) close(fd_);
+}
+void Pieces::refuse() const {
+  throw InputError(fmt::format("{}: cannot be read ({})", what_, std::strerror(errno)));
+}
+std::size_t Pieces::read(char* to, std::size_t room) {
+  if (fd_ == STDIN_FILENO && ahead) {
+    const std::size_t n = ahead->copy(to, room, taken);
+    taken += n;
+    return n;
+  }
+  ssize_t n = 0;
+  while ((n = ::read(fd_, to, room)) < 0)
+    if (errno != EINTR) refuse();
+  return static_cast<std::size_t>(n);
+}
+
 std::string read_all(const std::string& path, const std::string& what) {
-  return path == "-" && ahead ? std::exchange(*ahead, {}) : read_file(path, what);
+  Pieces pieces(path, what);
+  std::string text;
+  constexpr std::size_t piece = 1 << 16;
+  for (std::size_t n = 1; n != 0;) {
+    const std::size_t used = text.size();
+    text.resize(used + piece);
+    n = pieces.read(text.data() + used, piece);
+    text.resize(used + n);
+  }
+  return text;
 }
 
 std::string_view look_ahead() {
-  if (!ahead) ahead = read_file("-", "<stdin>");
-  return *ahead;
+  if (!ahead) ahead = read_all("-", "<stdin>");
+  return std::string_view(*ahead).substr(taken);
 }
 
 }  // namespace articula::cli

@@ -21,7 +21,8 @@ void Progress::at(std::size_t done) {
   next_ = Clock::now() + 100ms;
   shown_ = true;
   constexpr std::size_t width = 40;
-  const std::size_t filled = total_ ? width * done / total_ : width;
+  if (total_ == 0) return fmt::print(stderr, "\r{}: {}", what_, done), void(std::fflush(stderr));
+  const std::size_t filled = width * done / total_;
   fmt::print(stderr, "\r{} [{:#<{}}{: <{}}] {} of {}", what_, "", filled, "", width - filled, done, total_);
   std::fflush(stderr);
 }

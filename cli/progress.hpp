@@ -9,6 +9,7 @@ namespace articula::cli {
 
 class Progress {
  public:
+  /// No total: a number without a bar.
   Progress(std::string what, std::size_t total);
   ~Progress();
   void at(std::size_t done);

@@ -1,8 +1,10 @@
-// States as JSON: {"states": [{"q": [..], "v": [..], ...}, ...]} or a single state.
+// States from outside: {"states": [{"q": [..], "v": [..], ...}, ...]}, a single state, or one such state per line.
 #pragma once
 
 #include <array>
+#include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -39,8 +41,15 @@ struct StateReading {
   std::string option = "--states";   // for messages
 };
 
-/// All states of a file (- for stdin), checked: JSON, sizes, numbers, what is needed, unit quaternions.
+/// States in their order, `at_once` of them or, in the end, fewer; theirs is the room of the ones before.
+using UseStates = std::function<void(std::span<const State>)>;
+
+/// The states of a file (- for stdin; .npz, .npy and HDF5, told apart by content, only by name), checked: JSON, sizes, numbers, what is needed, unit quaternions. As they are
+/// read, in memory that does not depend on their number.
 /// Throws InputError or ModelError that names the file, the state's index, the vector and the sizes.
+void stream_states(const std::string& path, const Model& model, const Needs& needs, std::size_t at_once,
+                   const UseStates& use, const StateReading& reading = {});
+/// All of them.
 std::vector<State> read_states(const std::string& path, const Model& model, const Needs& needs,
                                const StateReading& reading = {});
 

@@ -1,6 +1,9 @@
 #include "articula/simulation/recording_arrays.hpp"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -31,6 +34,42 @@ void write_bytes(const std::string& path, std::string_view bytes) {
   out.write(bytes.data(), std::streamsize(bytes.size()));
   out.close();
   if (!out) unwritable(path);
+}
+
+FileBytes::FileBytes(const std::string& path) : path(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+  struct stat about {};
+  if (fd_ < 0 || fstat(fd_, &about) != 0) {
+    const std::string why = std::strerror(errno);
+    if (fd_ >= 0) close(fd_);
+    unreadable(path, fmt::format("cannot be read ({})", why));
+  }
+  size_ = static_cast<std::size_t>(about.st_size);
+}
+FileBytes::~FileBytes() { close(fd_); }
+void FileBytes::read(std::size_t at, std::span<char> out) const {
+  while (!out.empty()) {
+    const ssize_t n = pread(fd_, out.data(), out.size(), static_cast<off_t>(at));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) unreadable(path, fmt::format("cannot be read ({})", std::strerror(errno)));
+    if (n == 0) unreadable(path, "ends early; is it damaged?");
+    at += static_cast<std::size_t>(n);
+    out = out.subspan(static_cast<std::size_t>(n));
+  }
+}
+std::string FileBytes::read(std::size_t at, std::size_t count) const {
+  if (at > size_ || count > size_ - at) unreadable(path, "ends early; is it damaged?");
+  std::string out(count, '\0');
+  read(at, std::span(out));
+  return out;
+}
+std::uint32_t FileBytes::crc32(std::size_t at, std::size_t count) const {
+  std::uint32_t sum = 0;
+  for (constexpr std::size_t piece = 1 << 18; count > 0;) {
+    const std::size_t n = std::min(piece, count);
+    sum = recording_files::crc32(read(at, n), sum);
+    at += n, count -= n;
+  }
+  return sum;
 }
 
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
@@ -92,7 +131,8 @@ std::vector<std::string> array_names(const Recording& r) {
 
 void for_each_array(const Recording& r, const std::function<void(const Array&)>& use) {
   for (const Group& g : groups_of(r.columns)) {
-    Array array{.name = g.name, .rows = r.size(), .columns = g.columns.size(), .list = g.list};
+    Array array{.name = g.name, .shape = {r.size()}};
+    if (!g.list) array.shape.push_back(g.columns.size());
     array.numbers.reserve(r.size() * g.columns.size());
     for (std::size_t i = 0; i < r.size(); ++i)
       for (const std::size_t c : g.columns) array.numbers.push_back(r.row(i)[c]);
@@ -102,7 +142,7 @@ void for_each_array(const Recording& r, const std::function<void(const Array&)>&
   for (const Column& c : r.columns) names.push_back(c.name), units.push_back(c.unit);
   for (const auto& [key, value] : r.about) keys.push_back(key), values.push_back(value);
   const auto words = [&](const char* name, const std::vector<std::string>& all) {
-    use({.name = name, .words = all, .rows = all.size(), .is_words = true});
+    use({.name = name, .words = all, .shape = {all.size()}, .is_words = true});
   };
   words("columns", names), words("units", units), words("about_keys", keys), words("about_values", values);
 }

@@ -64,8 +64,8 @@ bool put(hid_t file, const Array& array, Dataset& out) {
   const Id5 type(H5Tcopy(array.is_words ? H5T_C_S1 : H5T_IEEE_F64LE), H5Tclose);
   if (array.is_words)
     H5Tset_size(type, width), H5Tset_cset(type, H5T_CSET_UTF8), H5Tset_strpad(type, H5T_STR_NULLPAD);
-  const hsize_t size[2] = {array.rows, array.columns};
-  const Id5 space(H5Screate_simple(array.list ? 1 : 2, size, nullptr), H5Sclose);
+  const std::vector<hsize_t> size(array.shape.begin(), array.shape.end());
+  const Id5 space(H5Screate_simple(int(size.size()), size.data(), nullptr), H5Sclose);
   const Id5 how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_layout(how, H5D_CONTIGUOUS), H5Pset_obj_track_times(how, false);  // equal recordings, equal files
   const Id5 set(H5Dcreate2(file, array.name.c_str(), type, space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose);
@@ -90,10 +90,12 @@ std::size_t next_number(std::string_view& text) {
 
 }  // namespace
 
-void write_hdf5(const std::string& path, const Recording& r) {
+void with_hdf5_image(const std::string& path, const std::vector<std::string>& names,
+                     const std::function<void(const std::function<void(const Array&)>& use)>& for_each,
+                     const std::function<void(std::string_view bytes)>& write) {
   const Quiet quiet;
   std::size_t block = 512;  // HDF5 wants a power of two
-  for (std::size_t need = first_line(0, 0).size(); const std::string& name : array_names(r)) {
+  for (std::size_t need = first_line(0, 0).size(); const std::string& name : names) {
     need += entry(SIZE_MAX, SIZE_MAX, SIZE_MAX, name).size();
     while (block < need) block *= 2;
   }
@@ -106,7 +108,7 @@ void write_hdf5(const std::string& path, const Recording& r) {
   const Id5 file(H5Fcreate("articula", H5F_ACC_TRUNC, creation, access), H5Fclose);
   bool good = file >= 0;
   std::string directory;
-  for_each_array(r, [&](const Array& array) {
+  for_each([&](const Array& array) {
     Dataset set{};
     good = good && put(file, array, set);
     directory += entry(set.at, set.bytes, set.width, array.name);
@@ -122,26 +124,55 @@ void write_hdf5(const std::string& path, const Recording& r) {
   directory.copy(bytes + begin, directory.size());
   const std::uint32_t checksum = crc32({bytes + begin, size - begin});
   first_line(size, checksum).copy(bytes, begin);
-  write_bytes(path, {bytes, size});
+  write({bytes, size});
+}
+void write_hdf5(const std::string& path, const Recording& r) {
+  with_hdf5_image(
+      path, array_names(r), [&](const auto& use) { for_each_array(r, use); },
+      [&](std::string_view bytes) { write_bytes(path, bytes); });
 }
 
-Recording read_hdf5(const std::string& path) {
-  const std::string bytes = read_bytes(path);
-  if (!bytes.starts_with(magic)) unreadable(path, "is no HDF5 file that articula wrote, or is damaged");
-  std::string_view text = bytes;
-  text.remove_prefix(std::min(first_line(0, 0).size(), text.size()));
-  if (!bytes.starts_with(first_line(bytes.size(), crc32(text))))
-    unreadable(path, "is damaged (size or checksum)");
-  std::map<std::string, Dataset, std::less<>> sets;
+namespace {
+std::map<std::string, Dataset> datasets_of(const FileBytes& file) {
+  const std::size_t begin = std::min(first_line(0, 0).size(), file.size());
+  const std::string line = file.read(0, begin);
+  if (!line.starts_with(magic)) unreadable(file.path, "is no HDF5 file that articula wrote, or is damaged");
+  if (line != first_line(file.size(), file.crc32(begin, file.size() - begin)))
+    unreadable(file.path, "is damaged (size or checksum)");
+  std::string directory;  // up to the zeros
+  for (std::size_t at = begin; at < file.size() && directory.find('\0') == directory.npos; at += 4096)
+    directory += file.read(at, std::min<std::size_t>(4096, file.size() - at));
+  std::map<std::string, Dataset> sets;
+  std::string_view text = directory;
   while (!text.empty() && text[0] != '\0') {
     Dataset set{};
     set.at = next_number(text), set.bytes = next_number(text), set.width = next_number(text);
     const std::size_t end = text.find('\n');
-    if (end == text.npos || set.at > bytes.size() || set.bytes > bytes.size() - set.at)
-      unreadable(path, "is damaged (directory)");
+    if (end == text.npos || set.at > file.size() || set.bytes > file.size() - set.at)
+      unreadable(file.path, "is damaged (directory)");
     sets.emplace(text.substr(0, end), set);
     text.remove_prefix(end + 1);
   }
+  return sets;
+}
+}  // namespace
+
+bool holds_arrays(std::string_view begin) {
+  return begin.starts_with("PK\x03\x04") || begin.starts_with("\x93NUMPY") || begin.starts_with("\x89HDF") ||
+         begin.starts_with(magic);
+}
+std::map<std::string, ArrayPlace> arrays_of(const FileBytes& file) {
+  const std::string begin = file.read(0, std::min<std::size_t>(4, file.size()));
+  if (begin.starts_with("PK") || begin.starts_with("\x93")) return npz_arrays(file);
+  std::map<std::string, ArrayPlace> out;
+  for (const auto& [name, set] : datasets_of(file))
+    if (set.width == 0) out[name] = {set.at, set.bytes / sizeof(double), {}};
+  return out;
+}
+
+Recording read_hdf5(const std::string& path) {
+  const FileBytes file(path);
+  const auto sets = datasets_of(file);
   const auto find = [&](const std::string& name, bool words) {
     const auto found = sets.find(name);
     if (found == sets.end() || (found->second.width > 0) != words)
@@ -151,14 +182,14 @@ Recording read_hdf5(const std::string& path) {
   const auto numbers = [&](const std::string& name) {
     const Dataset set = find(name, false);
     std::vector<double> out(set.bytes / sizeof(double));
-    if (!out.empty()) std::memcpy(out.data(), bytes.data() + set.at, out.size() * sizeof(double));
+    file.read(set.at, {reinterpret_cast<char*>(out.data()), out.size() * sizeof(double)});
     return out;
   };
   const auto words = [&](const std::string& name) {
     const Dataset set = find(name, true);
     std::vector<std::string> out;
     for (std::size_t i = 0; i + set.width <= set.bytes; i += set.width) {
-      std::string word = bytes.substr(set.at + i, set.width);
+      std::string word = file.read(set.at + i, set.width);
       word.resize(std::min(word.find_last_not_of('\0') + 1, word.size()));
       out.push_back(std::move(word));
     }

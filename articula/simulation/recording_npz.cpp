@@ -23,15 +23,17 @@ unsigned get16(const std::string& s, std::size_t at) {
   return static_cast<unsigned char>(s[at]) | unsigned(static_cast<unsigned char>(s[at + 1])) << 8;
 }
 
-std::string npy(const std::string& dtype, const std::string& shape, std::string_view data) {
+std::string header_of(const std::string& dtype, const std::vector<std::size_t>& shape) {
+  const std::string sizes =
+      shape.size() == 1 ? fmt::format("{},", shape[0]) : fmt::format("{}", fmt::join(shape, ", "));
   std::string header =
-      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", dtype, shape);
+      fmt::format("{{'descr': '{}', 'fortran_order': False, 'shape': ({}), }}", dtype, sizes);
   header.append((64 - (10 + header.size() + 1) % 64) % 64, ' ');
   header += '\n';
   std::string out = "\x93NUMPY\x01";
   out += '\0';
   put16(out, unsigned(header.size()));
-  return out + header + std::string(data);
+  return out + header;
 }
 /// Unicode strings of one length, four bytes a character; names are taken as UTF-8.
 std::string npy(const std::vector<std::string>& words) {
@@ -56,14 +58,13 @@ std::string npy(const std::vector<std::string>& words) {
     w.resize(longest);
     for (const char32_t c : w) put32(data, c);
   }
-  return npy(fmt::format("<U{}", longest), fmt::format("{},", words.size()), data);
+  return header_of(fmt::format("<U{}", longest), {words.size()}) + data;
 }
 std::string npy(const Array& array) {
   static_assert(sizeof(double) == 8);
   if (array.is_words) return npy(array.words);
-  return npy("<f8",
-             array.list ? fmt::format("{},", array.rows) : fmt::format("{}, {}", array.rows, array.columns),
-             {reinterpret_cast<const char*>(array.numbers.data()), array.numbers.size() * 8});
+  return npy_header(array.shape)
+      .append(reinterpret_cast<const char*>(array.numbers.data()), array.numbers.size() * 8);
 }
 
 std::string utf8(char32_t c) {
@@ -76,68 +77,138 @@ std::string utf8(char32_t c) {
 
 }  // namespace
 
+std::string npy_header(const std::vector<std::size_t>& shape) { return header_of("<f8", shape); }
+
+std::string ZipArchive::begin(const std::string& file, std::uint32_t checksum, std::size_t bytes) {
+  if (at_ + bytes > 0xf0000000u)
+    throw Error(fmt::format("{}: more than 4 GB do not fit into .npz; write .h5", path_));
+  std::string common;
+  put16(common, 20), put16(common, 0x800), put16(common, 0);  // version 2.0, names in UTF-8, stored
+  put16(common, 0), put16(common, 0x21);                      // 1 January 1980: equal recordings, equal files
+  put32(common, checksum), put32(common, bytes), put32(common, bytes);
+  put16(common, unsigned(file.size())), put16(common, 0);
+  put32(directory_, 0x02014b50u);
+  put16(directory_, 20);
+  directory_ += common;
+  put16(directory_, 0), put16(directory_, 0), put16(directory_, 0), put32(directory_, 0),
+      put32(directory_, at_);
+  directory_ += file;
+  ++entries_;
+  std::string out;
+  put32(out, 0x04034b50u);
+  out += common + file;
+  at_ += out.size() + bytes;
+  return out;
+}
+std::string ZipArchive::end() const {
+  std::string out = directory_;
+  put32(out, 0x06054b50u);
+  put16(out, 0), put16(out, 0), put16(out, entries_), put16(out, entries_);
+  put32(out, directory_.size()), put32(out, at_), put16(out, 0);
+  return out;
+}
+
 void write_npz(const std::string& path, const Recording& r) {
-  std::string archive, directory;
-  int entries = 0;
-  const auto add = [&](const std::string& name, const std::string& data) {
-    const std::string file = name + ".npy";
-    if (archive.size() + data.size() > 0xf0000000u)
-      throw Error(fmt::format("{}: more than 4 GB do not fit into .npz; write .h5", path));
-    std::string common;
-    put16(common, 20), put16(common, 0x800), put16(common, 0);  // version 2.0, names in UTF-8, stored
-    put16(common, 0), put16(common, 0x21);  // 1 January 1980: equal recordings, equal files
-    put32(common, crc32(data)), put32(common, data.size()), put32(common, data.size());
-    put16(common, unsigned(file.size())), put16(common, 0);
-    const std::size_t offset = archive.size();
-    put32(archive, 0x04034b50u);
-    archive += common + file + data;
-    put32(directory, 0x02014b50u);
-    put16(directory, 20);
-    directory += common;
-    put16(directory, 0), put16(directory, 0), put16(directory, 0), put32(directory, 0),
-        put32(directory, offset);
-    directory += file;
-    ++entries;
-  };
-  for_each_array(r, [&](const Array& array) { add(array.name, npy(array)); });
-  const std::size_t at = archive.size();
-  archive += directory;
-  put32(archive, 0x06054b50u);
-  put16(archive, 0), put16(archive, 0), put16(archive, unsigned(entries)), put16(archive, unsigned(entries));
-  put32(archive, directory.size()), put32(archive, at), put16(archive, 0);
-  write_bytes(path, archive);
+  ZipArchive zip(path);
+  std::string archive;
+  for_each_array(r, [&](const Array& array) {
+    const std::string data = npy(array);
+    archive += zip.begin(array.name + ".npy", crc32(data), data.size());
+    archive += data;
+  });
+  write_bytes(path, archive + zip.end());
+}
+
+namespace {
+
+/// The files of an archive that are stored as they are, by name: where they begin, how many bytes.
+std::map<std::string, std::pair<std::size_t, std::size_t>> stored_files(const FileBytes& file) {
+  std::map<std::string, std::pair<std::size_t, std::size_t>> out;
+  for (std::size_t at = 0; at + 30 <= file.size();) {
+    const std::string head = file.read(at, 30);
+    if (get32(head, 0) != 0x04034b50u) break;
+    std::size_t size = get32(head, 18);
+    const std::size_t name = get16(head, 26), extra = get16(head, 28);
+    if (get16(head, 8) != 0)
+      unreadable(file.path, "is compressed; write it with numpy.savez, not savez_compressed");
+    const std::string words = file.read(at + 30, name + extra);
+    if (size == 0xffffffffu && extra >= 20 && get16(words, name) == 1)  // NumPy writes sizes of 64 bits here
+      size = get32(words, name + 4) | std::size_t(get32(words, name + 8)) << 32;
+    at += 30 + name + extra;
+    if ((get16(head, 6) & 8) || at > file.size() || size > file.size() - at)
+      unreadable(file.path, "is not an archive that articula or NumPy wrote to a file, or is damaged");
+    if (file.crc32(at, size) != get32(head, 14)) unreadable(file.path, "is damaged (checksum)");
+    out[words.substr(0, name)] = {at, size};
+    at += size;
+  }
+  return out;
+}
+
+struct NpyHeader {
+  std::string text;
+  std::size_t size;  // of all that comes before the numbers
+};
+NpyHeader npy_header_at(const FileBytes& file, std::size_t at, std::size_t size, const std::string& name) {
+  const std::string begin = size < 12 ? std::string(12, '\0') : file.read(at, 12);
+  const bool wide = begin[6] > 1;  // version 2: a length of 32 bits
+  const std::size_t before = wide ? 12 : 10, length = wide ? get32(begin, 8) : get16(begin, 8);
+  if (size < 12 || !begin.starts_with("\x93NUMPY") || length > size - before)
+    unreadable(file.path, fmt::format("array '{}' is damaged", name));
+  return {file.read(at + before, length), before + length};
+}
+
+ArrayPlace doubles_at(const FileBytes& file, std::size_t at, std::size_t size, const std::string& name) {
+  const auto [header, before] = npy_header_at(file, at, size, name);
+  ArrayPlace out{at + before, (size - before) / 8, {}};
+  if (header.find("'<f8'") == header.npos || header.find("'fortran_order': False") == header.npos)
+    unreadable(file.path, fmt::format("array '{}' is not of float64 in C order", name));
+  std::size_t count = 1;
+  const std::size_t open = header.find('('), close = header.find(')');
+  for (std::size_t i = open; open < close && close != header.npos && i < close; ++i) {
+    if (header[i] < '0' || header[i] > '9') continue;
+    std::size_t x = 0;
+    for (; header[i] >= '0' && header[i] <= '9' && x <= size; ++i) x = 10 * x + std::size_t(header[i] - '0');
+    out.shape.push_back(x);
+    count = x && count > size / x ? size + 1 : count * x;
+  }
+  if (out.shape.empty() || count != out.count)
+    unreadable(file.path, fmt::format("array '{}' has another size than its shape says", name));
+  return out;
+}
+
+}  // namespace
+
+std::map<std::string, ArrayPlace> npz_arrays(const FileBytes& file) {
+  std::map<std::string, ArrayPlace> out;
+  if (file.read(0, std::min<std::size_t>(6, file.size())) == "\x93NUMPY") {
+    out["q"] = doubles_at(file, 0, file.size(), "q");
+    return out;
+  }
+  for (const auto& [name, place] : stored_files(file))
+    if (name.ends_with(".npy")) {
+      const std::string array = name.substr(0, name.size() - 4);
+      if (npy_header_at(file, place.first, place.second, array).text.find("'<U") == std::string::npos)
+        out[array] = doubles_at(file, place.first, place.second, array);
+    }
+  return out;
 }
 
 Recording read_npz(const std::string& path) {
-  const std::string bytes = read_bytes(path);
-  std::map<std::string, std::string> files;
-  std::size_t at = 0;
-  while (at + 30 <= bytes.size() && get32(bytes, at) == 0x04034b50u) {
-    const std::size_t size = get32(bytes, at + 18), name = get16(bytes, at + 26),
-                      extra = get16(bytes, at + 28);
-    if (get16(bytes, at + 8) != 0 || (get16(bytes, at + 6) & 8) ||
-        at + 30 + name + extra + size > bytes.size())
-      unreadable(path, "is not an archive that articula wrote, or is damaged");
-    const std::string data = bytes.substr(at + 30 + name + extra, size);
-    if (crc32(data) != get32(bytes, at + 14)) unreadable(path, "is damaged (checksum)");
-    files[bytes.substr(at + 30, name)] = data;
-    at += 30 + name + extra + size;
-  }
+  const FileBytes file(path);
+  const auto files = stored_files(file);
   const auto array = [&](const std::string& name, const char* type) -> std::pair<std::string, std::size_t> {
     const auto found = files.find(name + ".npy");
     if (found == files.end()) unreadable(path, fmt::format("has no array '{}'", name));
-    const std::string& f = found->second;
-    if (f.size() < 10 || 10u + get16(f, 8) > f.size())
-      unreadable(path, fmt::format("array '{}' is damaged", name));
-    const std::string header = f.substr(10, get16(f, 8));
+    const auto [at, size] = found->second;
+    const auto [header, before] = npy_header_at(file, at, size, name);
     const auto descr = header.find(fmt::format("'{}", type));
     if (descr == header.npos)
       unreadable(path, fmt::format("array '{}' has another type than {}", name, type));
     std::size_t width = 0;
     for (std::size_t i = descr + 1 + std::strlen(type);
-         i < header.size() && header[i] >= '0' && header[i] <= '9' && width < f.size(); ++i)
+         i < header.size() && header[i] >= '0' && header[i] <= '9' && width < size; ++i)
       width = 10 * width + std::size_t(header[i] - '0');
-    return {f.substr(10 + header.size()), width};
+    return {file.read(at + before, size - before), width};
   };
   const auto words = [&](const std::string& name) {
     const auto [data, width] = array(name, "<U");
