@@ -11,20 +11,25 @@
 namespace articula::batching {
 
 /// What the numbers of an argument or result are: mimic joints have none of their own, and are filled in or added up.
-/// columns: six rows, as of a Jacobian.
-enum class Numbers { coordinates, velocities, forces, matrix, columns, other };
+/// columns, three_columns: six rows, as of a Jacobian, or three.
+enum class Numbers { coordinates, velocities, forces, matrix, columns, three_columns, other };
 
 inline Numbers numbers_of_part(const Part& part) {
   if (part.columns == Extent::nv)
-    return part.rows == Extent::nv    ? Numbers::matrix
-           : part.rows == Extent::six ? Numbers::columns
-                                      : Numbers::other;
+    return part.rows == Extent::nv      ? Numbers::matrix
+           : part.rows == Extent::six   ? Numbers::columns
+           : part.rows == Extent::three ? Numbers::three_columns
+                                        : Numbers::other;
   return part.rows == Extent::nv && part.columns == Extent::one ? Numbers::forces : Numbers::other;
 }
-/// How many numbers it has in full coordinates.
-inline std::size_t full_size(Numbers kind, std::size_t full_nv) {
-  return kind == Numbers::matrix ? full_nv * full_nv : kind == Numbers::columns ? 6 * full_nv : full_nv;
+inline std::size_t rows_of(Numbers kind, std::size_t nv) {
+  return kind == Numbers::matrix          ? nv
+         : kind == Numbers::columns       ? 6
+         : kind == Numbers::three_columns ? 3
+                                          : 1;
 }
+/// How many numbers it has in full coordinates.
+inline std::size_t full_size(Numbers kind, std::size_t full_nv) { return rows_of(kind, full_nv) * full_nv; }
 
 /// Mimic joints' own numbers, from those that they follow.
 template <class S>
@@ -41,7 +46,7 @@ template <class S>
 void reduce(const Model& model, Numbers kind, std::size_t lanes, const S* full, S* own) {
   const auto map = model.full_velocities();
   const std::size_t n = map.size(), nv = model.nv();
-  const std::size_t rows = kind == Numbers::matrix ? nv : kind == Numbers::columns ? 6 : 1;
+  const std::size_t rows = rows_of(kind, nv);
   std::fill_n(own, rows * nv * lanes, S(0));
   for (std::size_t i = 0; i < n; ++i) {
     if (kind != Numbers::matrix) {
