@@ -57,8 +57,10 @@ TEST(ConstrainedSimulator, KeepsEnergyAndRestoresRowsToTheBit) {
     for (const double x : change) EXPECT_LT(std::abs(x), 1e-6);
     EXPECT_GT(r.values(r.find("drift_corrected"))[100], 0);
     recorder.restore(r.row(0), r.row(100));
-    for (int i = 101; i <= 200; ++i) sim.advance(i * 0.001);
-    recorder.row(row);
+    for (int i = 101; i <= 200; ++i) {
+      sim.advance(i * 0.001);
+      recorder.row(row);
+    }
     for (std::size_t i = 0; i < row.size(); ++i) EXPECT_EQ(row[i], r.row(200)[i]) << r.columns[i].name;
   }
 }
