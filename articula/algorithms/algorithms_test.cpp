@@ -271,5 +271,25 @@ TEST(Algorithms, JacobianDotIsTheRateOfTheJacobian) {
   }
 }
 
+/// center_of_mass_jacobian times mass is the linear part of the centroidal map.
+TEST(Algorithms, CenterOfMassJacobianIsTheLinearMomentumPerMass) {
+  for (const std::uint64_t seed : {1, 2, 3, 4, 8}) {
+    const Model model = model_of(seed, seed == 8 ? 0.4 : 0);
+    const std::size_t nv = model.nv();
+    const Arguments given(model, 1, seed);
+    OneState<> one(model);
+    Evaluator<> evaluator(model);
+    std::vector<double> J(3 * nv), map(6 * nv);
+    std::vector<std::span<double>> out{J};
+    Call<double> call;
+    call.in[0] = given.x[0];
+    call.out = out;
+    evaluator.one(*find_algorithm("center_of_mass_jacobian"), call);
+    one.centroidal_map(given.x[0], map);
+    for (double& x : J) x *= model.mass();
+    EXPECT_LT(difference<double>(J, std::span(map).last(3 * nv)), 1e-12) << seed;
+  }
+}
+
 }  // namespace
 }  // namespace articula

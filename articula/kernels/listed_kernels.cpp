@@ -1,5 +1,6 @@
 // Compiled once for each instruction set: the list of algorithms that are structs (listed.hpp). A new one is its text
 // and one name in `Listed`.
+#include "articula/kernels/center_of_mass_jacobian_text.hpp"
 #include "articula/kernels/jacobian_rate_text.hpp"
 #include "articula/kernels/lanes.hpp"
 
@@ -7,7 +8,7 @@ namespace articula::ARTICULA_ISA {
 
 template <class... A>
 struct List {};
-using Listed = List<JacobianRate>;
+using Listed = List<JacobianRate, CenterOfMassJacobian>;
 
 /// The same text with a state in each lane.
 template <class A, class T>
