@@ -50,16 +50,16 @@ sanitize: setup
 	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -E 'example|installed_package|web'
 
 # The whole test program once for each instruction set that this machine has: v2, v3, and v4 where it is.
-test-sets: setup
-	@cmake --preset sets > /dev/null
-	@cmake --build build-sets -j $(JOBS) --target articula_tests
+test-sets: setup $(BUILD)/build.ninja
+	@cmake -B $(BUILD) -DARTICULA_INSTRUCTION_SETS=all > /dev/null
+	@cmake --build $(BUILD) -j $(JOBS) --target articula_tests
 	@for set in v2 v3 v4; do \
-	  if ! echo '{"q": [0, 0]}' | ARTICULA_ISA=$$set build-sets/articula eval double_pendulum mass_matrix > /dev/null 2>&1; then \
+	  if ! echo '{"q": [0, 0]}' | ARTICULA_ISA=$$set $(BUILD)/articula eval double_pendulum mass_matrix > /dev/null 2>&1; then \
 	    echo "instruction set $$set: this machine does not have it"; continue; fi; \
 	  echo "instruction set $$set:"; \
-	  ARTICULA_ISA=$$set build-sets/articula_tests --gtest_brief=1 > build-sets/$$set.log 2>&1 || { cat build-sets/$$set.log; exit 1; }; \
-	  tail -n 3 build-sets/$$set.log; done
-	@python3 tools/check_layers.py build-sets
+	  ARTICULA_ISA=$$set $(BUILD)/articula_tests --gtest_brief=1 > $(BUILD)/$$set.log 2>&1 || { cat $(BUILD)/$$set.log; exit 1; }; \
+	  tail -n 3 $(BUILD)/$$set.log; done
+	@python3 tools/check_layers.py $(BUILD)
 
 thread-sanitize: setup
 	@cmake --preset tsan > /dev/null
@@ -80,4 +80,4 @@ format:
 	@git ls-files '*.hpp' '*.cpp' | xargs clang-format -i
 
 clean:
-	rm -rf build build-asan build-tsan build-debug build-fuzz build-sets build-python dist demo
+	rm -rf build build-asan build-tsan build-debug build-fuzz build-python dist demo
