@@ -36,7 +36,7 @@ else
   export CMAKE_GENERATOR=Ninja CXX="${CXX:-clang++-14}" CCACHE_BASEDIR="$PWD"
   rm -rf dist
   "$bin/pip" wheel -q . --no-deps -w dist
-  if PATH="$bin:$PATH" auditwheel -q repair dist/*.whl -w dist/repaired; then
+  if PATH="$bin:$PATH" auditwheel repair dist/*.whl -w dist/repaired; then
     rm dist/*.whl && mv dist/repaired/*.whl dist && rmdir dist/repaired
   else
     echo "the wheel is for this machine alone: auditwheel cannot repair it"

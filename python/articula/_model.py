@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, Tuple, Union
 
 from . import _core
 from ._arrays import as_array, common_kind, common_shape, rows
@@ -20,13 +20,17 @@ __all__ = ["Body", "Frame", "Joint", "Limits", "Model", "check", "load", "shippe
 EARTH = (0.0, 0.0, -9.81)
 
 
+PerFreedom = Union[float, Tuple[float, ...]]
+"""One number, or one for each freedom of a joint where they differ."""
+
+
 class Limits(NamedTuple):
     """How far, fast and hard a joint can go; infinite where nothing is said."""
 
-    lower: float
-    upper: float
-    velocity: float
-    effort: float
+    lower: PerFreedom
+    upper: PerFreedom
+    velocity: PerFreedom
+    effort: PerFreedom
 
 
 class Joint(NamedTuple):
@@ -45,9 +49,11 @@ class Joint(NamedTuple):
     axis: tuple[float, float, float]
     pitch: float
     limits: Limits
-    damping: float
-    friction: float
-    armature: float
+    damping: PerFreedom
+    friction: PerFreedom
+    armature: PerFreedom
+    stiffness: PerFreedom
+    spring_reference: PerFreedom
 
 
 class Body(NamedTuple):
@@ -232,8 +238,8 @@ class Model(_core.Model):
     # --- as a value
     def _content(self) -> Any:
         def make() -> Any:
-            name, links, joints, frames = self._spec()  # type: ignore[attr-defined]
-            without_files = tuple(tuple(x[:-1] for x in group) for group in (links, joints, frames))
+            name, *groups = self._spec()  # type: ignore[attr-defined]
+            without_files = tuple(tuple(x[:-1] for x in group) for group in groups)
             return repr((name, without_files, self.base, self.gravity))
 
         return self._keep("content", make)
@@ -297,14 +303,14 @@ def _read(source: Any, base: str) -> tuple[tuple[Any, ...], tuple[Problem, ...]]
     if "\0" in path:
         raise Error(f"path {path!r} has a NUL character; expected a file's path or the name of a model")
     if os.path.isfile(path):
-        spec, findings = _core._read_urdf(path, base)
+        spec, findings = _core._read_model(path, base)
     elif path.startswith("chain:"):
         numbers = path[6:].split(":")
         if len(numbers) > 2 or not all(n.isascii() and n.isdigit() for n in numbers) or not 1 <= int(numbers[0]) <= 10**6:
             raise Error(f"'{path}': expected chain:N or chain:N:SEED with N from 1 to 1000000, as in chain:10:7")
         spec, findings = _core._chain(int(numbers[0]), int(numbers[1]) if len(numbers) > 1 else 1), []
     elif path in shipped_models():
-        spec, findings = _core._read_urdf(os.path.join(_folder(), path + ".urdf"), base)
+        spec, findings = _core._read_model(os.path.join(_folder(), path + ".urdf"), base)
     else:
         raise ModelError(
             f"'{path}': there is no such file and no shipped model of that name; shipped: {', '.join(shipped_models())}"
@@ -313,7 +319,7 @@ def _read(source: Any, base: str) -> tuple[tuple[Any, ...], tuple[Problem, ...]]
 
 
 def load(path: str | os.PathLike[str], *, base: str = "fixed", gravity: Sequence[float] = EARTH) -> Model:
-    """A model from a URDF file, "chain:N[:SEED]", or the name of a shipped one.
+    """A model from a file of any format that the library reads (docs/models.md), "chain:N[:SEED]", or the name of a shipped one.
 
     base: how the root link meets the world, "fixed" or "free". Raises ModelError.
 

@@ -9,7 +9,7 @@ from typing import Any, Sequence
 
 from . import _core
 from ._errors import Error
-from ._model import Limits
+from ._model import Limits, PerFreedom
 
 __all__ = ["FrameSpec", "JointSpec", "LinkSpec", "ModelSpec"]
 
@@ -31,6 +31,12 @@ def _numbers(name: str, x: Any, count: int) -> tuple[float, ...]:
 
 def _number(name: str, x: Any) -> float:
     return _numbers(name, x, 1)[0]
+
+
+def _per_freedom(name: str, x: Any) -> PerFreedom:
+    import numpy as np
+
+    return _number(name, x) if np.ndim(x) == 0 else _numbers(name, x, len(x))
 
 
 def _text(name: str, x: Any) -> str:
@@ -71,9 +77,11 @@ class JointSpec:
     second_axis: Sequence[float] = (0.0, 1.0, 0.0)
     pitch: float = 0.0
     limits: Limits = NO_LIMITS
-    damping: float = 0.0
-    friction: float = 0.0
-    armature: float = 0.0
+    damping: PerFreedom = 0.0
+    friction: PerFreedom = 0.0
+    armature: PerFreedom = 0.0
+    stiffness: PerFreedom = 0.0
+    spring_reference: PerFreedom = 0.0
     mimic: tuple[str, float, float] | None = None
 
     def _as_tuple(self) -> tuple[Any, ...]:
@@ -85,8 +93,9 @@ class JointSpec:
             _text("name", self.name), _text("kind", self.kind), _text("parent", self.parent), _text("child", self.child),
             (_numbers("rotation", self.rotation, 9), _numbers("position", self.position, 3)),
             _numbers("axis", self.axis, 3), _numbers("second_axis", self.second_axis, 3), _number("pitch", self.pitch),
-            _numbers("limits", self.limits, 4), _number("damping", self.damping), _number("friction", self.friction),
-            _number("armature", self.armature), mimic, "",
+            tuple(_per_freedom("limits", x) for x in Limits(*self.limits)), _per_freedom("damping", self.damping),
+            _per_freedom("friction", self.friction), _per_freedom("armature", self.armature),
+            _per_freedom("stiffness", self.stiffness), _per_freedom("spring_reference", self.spring_reference), mimic, "",
         )  # fmt: skip
 
 
@@ -120,6 +129,7 @@ class ModelSpec:
     links: list[LinkSpec] = field(default_factory=list)
     joints: list[JointSpec] = field(default_factory=list)
     frames: list[FrameSpec] = field(default_factory=list)
+    _beyond: tuple[Any, Any, Any] = field(default=((), (), ()), repr=False)  # motors, loops, couplings of the file
 
     def write_urdf(self, path: str | os.PathLike[str] | None = None) -> str:
         """The specification as URDF text, and into a file if one is named."""
@@ -136,7 +146,7 @@ class ModelSpec:
                 if not isinstance(x, kind):
                     raise Error(f"{name} has a {type(x).__name__}; expected {kind.__name__}")
             groups.append(tuple(x._as_tuple() for x in getattr(self, name)))
-        return (_text("name", self.name), *groups)
+        return (_text("name", self.name), *groups, *self._beyond)
 
     @staticmethod
     def _from_tuple(plain: tuple[Any, ...]) -> ModelSpec:
@@ -145,7 +155,8 @@ class ModelSpec:
         for j in plain[2]:
             name, kind, parent, child, (rotation, position), axis, second_axis, pitch, limits, *rest = j
             joint = JointSpec(name, parent, child, kind, position, rotation, axis, second_axis, pitch, Limits(*limits))
-            joint.damping, joint.friction, joint.armature, joint.mimic = rest[:4]
+            joint.damping, joint.friction, joint.armature, joint.stiffness, joint.spring_reference, joint.mimic = rest[:6]
             spec.joints.append(joint)
         spec.frames = [FrameSpec(name, link, position, rotation) for name, link, (rotation, position), _ in plain[3]]
+        spec._beyond = plain[4], plain[5], plain[6]
         return spec

@@ -73,7 +73,7 @@ void set_singular(ModelObject& m, const Prepared<S>& p, const std::string& messa
     std::array<std::span<S>, most_parts> out;
     try {
       p.algorithm->template one<S>()(m.one<S>(), piece_of(p, states.front(), 1, out));
-    } catch (const SingularError& error) {
+    } catch (const Error& error) {  // singular, or numbers that are not finite
       reason = error.what();
     }
   }

@@ -41,8 +41,26 @@ void read_pose(nb::handle from, Pose& pose) {
 nb::tuple as_tuple(const MassProperties& mass) {
   return nb::make_tuple(mass.mass, numbers<3>(mass.center_of_mass), numbers<6>(mass.inertia));
 }
-nb::tuple as_tuple(const JointLimits& limits) {
-  return nb::make_tuple(limits.lower, limits.upper, limits.velocity, limits.effort);
+/// One number, or one for each of the freedoms where they differ.
+nb::object as_object(const PerFreedom& x, int freedoms) {
+  if (x.is_one_number(freedoms)) return nb::float_(x[0]);
+  nb::list list;
+  for (int i = 0; i < freedoms; ++i) list.append(x[i]);
+  return nb::tuple(list);
+}
+PerFreedom read_per_freedom(nb::handle from) {
+  if (PyFloat_Check(from.ptr())) return nb::cast<double>(from);
+  const auto list = nb::cast<std::vector<double>>(from);
+  if (list.empty() || list.size() > PerFreedom::most)
+    fail(fmt::format("{} numbers for the freedoms of a joint, expected 1 to {}", list.size(),
+                     PerFreedom::most));
+  PerFreedom x = list[0];
+  for (std::size_t i = 0; i < list.size(); ++i) x[static_cast<int>(i)] = list[i];
+  return x;
+}
+nb::tuple as_tuple(const JointLimits& limits, int freedoms) {
+  return nb::make_tuple(as_object(limits.lower, freedoms), as_object(limits.upper, freedoms),
+                        as_object(limits.velocity, freedoms), as_object(limits.effort, freedoms));
 }
 nb::object as_tuple(const std::optional<Mimic>& mimic) {
   if (!mimic) return nb::none();
@@ -53,14 +71,28 @@ nb::tuple as_tuple(const ModelSpec& spec) {
   nb::list links, joints, frames;
   for (const LinkSpec& link : spec.links)
     links.append(nb::make_tuple(link.name, as_tuple(link.mass), link.where));
-  for (const JointSpec& j : spec.joints)
-    joints.append(nb::make_tuple(j.name, std::string(name_of(j.kind)), j.parent, j.child,
-                                 as_tuple(j.placement), numbers<3>(j.axis), numbers<3>(j.second_axis),
-                                 j.pitch, as_tuple(j.limits), j.damping, j.friction, j.armature,
-                                 as_tuple(j.mimic), j.where));
+  for (const JointSpec& j : spec.joints) {
+    const int n = std::max(1, nv_of(j.kind));
+    joints.append(nb::make_tuple(
+        j.name, std::string(name_of(j.kind)), j.parent, j.child, as_tuple(j.placement), numbers<3>(j.axis),
+        numbers<3>(j.second_axis), j.pitch, as_tuple(j.limits, n), as_object(j.damping, n),
+        as_object(j.friction, n), as_object(j.armature, n), as_object(j.stiffness, n),
+        as_object(j.spring_reference, n), as_tuple(j.mimic), j.where));
+  }
   for (const FrameSpec& frame : spec.frames)
     frames.append(nb::make_tuple(frame.name, frame.link, as_tuple(frame.placement), frame.where));
-  return nb::make_tuple(spec.name, nb::tuple(links), nb::tuple(joints), nb::tuple(frames));
+  nb::list actuators, loops, couplings;
+  for (const ActuatorSpec& a : spec.actuators)
+    actuators.append(
+        nb::make_tuple(a.name, a.joint, as_object(a.gear, PerFreedom::most), a.lower, a.upper, a.where));
+  for (const LoopSpec& l : spec.loops)
+    loops.append(nb::make_tuple(l.name, std::string(name_of(l.kind)), l.first, l.second,
+                                as_tuple(l.first_placement), as_tuple(l.second_placement), numbers<3>(l.axis),
+                                l.where));
+  for (const CouplingSpec& c : spec.couplings)
+    couplings.append(nb::make_tuple(c.name, c.joint, c.source, nb::tuple(nb::cast(c.coefficients)), c.where));
+  return nb::make_tuple(spec.name, nb::tuple(links), nb::tuple(joints), nb::tuple(frames),
+                        nb::tuple(actuators), nb::tuple(loops), nb::tuple(couplings));
 }
 
 JointKind kind_named(const std::string& name) {
@@ -83,14 +115,17 @@ JointSpec read_joint(nb::handle from) {
   read<3>(from[6], "a second axis", j.second_axis);
   j.pitch = get<double>(from, 7);
   const nb::object limits = from[8];
-  j.limits = {get<double>(limits, 0), get<double>(limits, 1), get<double>(limits, 2), get<double>(limits, 3)};
-  j.damping = get<double>(from, 9);
-  j.friction = get<double>(from, 10);
-  j.armature = get<double>(from, 11);
-  const nb::object mimic = from[12];
+  j.limits = {read_per_freedom(limits[0]), read_per_freedom(limits[1]), read_per_freedom(limits[2]),
+              read_per_freedom(limits[3])};
+  j.damping = read_per_freedom(from[9]);
+  j.friction = read_per_freedom(from[10]);
+  j.armature = read_per_freedom(from[11]);
+  j.stiffness = read_per_freedom(from[12]);
+  j.spring_reference = read_per_freedom(from[13]);
+  const nb::object mimic = from[14];
   if (!mimic.is_none())
     j.mimic = Mimic{get<std::string>(mimic, 0), get<double>(mimic, 1), get<double>(mimic, 2)};
-  j.where = get<std::string>(from, 13);
+  j.where = get<std::string>(from, 15);
   return j;
 }
 ModelSpec read_spec(nb::handle from) {
@@ -112,6 +147,23 @@ ModelSpec read_spec(nb::handle from) {
     frame.where = get<std::string>(x, 3);
     spec.frames.push_back(std::move(frame));
   }
+  for (nb::handle x : from[4])
+    spec.actuators.push_back({get<std::string>(x, 0), get<std::string>(x, 1), read_per_freedom(x[2]),
+                              get<double>(x, 3), get<double>(x, 4), get<std::string>(x, 5)});
+  for (nb::handle x : from[5]) {
+    LoopSpec loop{.name = get<std::string>(x, 0),
+                  .kind = kind_named(get<std::string>(x, 1)),
+                  .first = get<std::string>(x, 2),
+                  .second = get<std::string>(x, 3),
+                  .where = get<std::string>(x, 7)};
+    read_pose(x[4], loop.first_placement);
+    read_pose(x[5], loop.second_placement);
+    read<3>(x[6], "an axis", loop.axis);
+    spec.loops.push_back(std::move(loop));
+  }
+  for (nb::handle x : from[6])
+    spec.couplings.push_back({get<std::string>(x, 0), get<std::string>(x, 1), get<std::string>(x, 2),
+                              get<std::vector<double>>(x, 3), get<std::string>(x, 4)});
   return spec;
 }
 
@@ -128,17 +180,21 @@ Base base_named(const std::string& base) {
   return base == "free" ? Base::free : Base::fixed;
 }
 /// The specification and what is wrong with it.
-nb::tuple read_result(const UrdfResult& read, const std::string& base) {
+nb::tuple read_result(const LoadedModel& read, const std::string& base) {
   return nb::make_tuple(as_tuple(read.spec), as_list(find_problems(read, base_named(base))));
 }
 
 // --- what a model is made of
 nb::list joints_of(const ModelObject& m) {
   nb::list list;
-  for (const Joint& j : m.model.joints())
+  for (const Joint& j : m.model.joints()) {
+    const int n = std::max(1, nv_of(j.kind));
     list.append(nb::make_tuple(j.name, std::string(name_of(j.kind)), j.q_index, j.nq, j.v_index, j.nv, j.body,
                                j.mimics, j.multiplier, j.offset, numbers<3>(j.axis), j.pitch,
-                               as_tuple(j.limits), j.damping, j.friction, j.armature));
+                               as_tuple(j.limits, n), as_object(j.damping, n), as_object(j.friction, n),
+                               as_object(j.armature, n), as_object(j.stiffness, n),
+                               as_object(j.spring_reference, n)));
+  }
   return list;
 }
 nb::list bodies_of(const ModelObject& m) {
@@ -251,12 +307,8 @@ void add_models(nb::module_& m) {
             nb::arg("out"));
   model.def("_random", fill_random, nb::arg("seed"), nb::arg("count"), nb::arg("out"));
   add_algorithms(m, model);
-  m.def("_read_urdf", [](const std::string& path, const std::string& base) {
-    return read_result(read_urdf_spec(path), base);
-  });
-  m.def("_parse_urdf", [](const std::string& text, const std::string& name, const std::string& base) {
-    return read_result(parse_urdf_spec(text, name), base);
-  });
+  m.def("_read_model",
+        [](const std::string& path, const std::string& base) { return read_result(read_model(path), base); });
   m.def("_chain", [](int joints, std::uint64_t seed) { return as_tuple(make_chain(joints, seed)); });
   m.def("_problems", [](nb::handle spec, const std::string& base) {
     return as_list(find_problems(read_spec(spec), base_named(base)));

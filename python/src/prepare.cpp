@@ -145,6 +145,7 @@ Outcome prepare(const Callable& callable, ModelObject& m, const Given& given, bo
                 Prepared<S>& p) {
   if (callable.whole_numbers && !by_arrays_py) return Outcome::not_plain;
   p.algorithm = callable.algorithm;
+  p.call.listed = callable.algorithm->listed;
   int leading = -1;
   for (const Argument argument : callable.algorithm->uses) {
     const Array* const x = plain_array(given[static_cast<int>(argument)], dtype_of<S>());

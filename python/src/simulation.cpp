@@ -6,7 +6,7 @@
 #include <chrono>
 #include <cmath>
 
-#include "articula/files/urdf_visuals.hpp"
+#include "articula/files/read_model.hpp"
 #include "articula/report/model_view.hpp"
 #include "articula/report/recording_report.hpp"
 #include "articula/simulation/controllers.hpp"
@@ -138,13 +138,6 @@ nb::tuple simulate(nb::handle model, const std::string& integrator, double durat
   return as_tuple(recording);
 }
 
-Stepper stepper_named(const std::string& name) {
-  if (name == "euler") return Stepper::euler;
-  if (name == "symplectic_euler") return Stepper::symplectic_euler;
-  if (name == "rk4") return Stepper::rk4;
-  fail(fmt::format("rollout: integrator is '{}'; expected \"euler\", \"symplectic_euler\" or \"rk4\"", name));
-}
-
 nb::tuple rollout(nb::handle model, std::size_t count, nb::handle q, nb::handle v, nb::object tau,
                   bool each_step, double step, std::size_t steps, std::size_t every,
                   const std::string& integrator, bool damping, int threads) {
@@ -157,7 +150,7 @@ nb::tuple rollout(nb::handle model, std::size_t count, nb::handle q, nb::handle 
         steps, every));
   const auto nq = static_cast<std::size_t>(m.nq), nv = static_cast<std::size_t>(m.nv);
   RolloutOptions options;
-  options.stepper = stepper_named(integrator);
+  options.integrator = integrator_named(integrator);
   options.damping = damping;
   options.step = step;
   options.steps = steps;
@@ -175,7 +168,7 @@ nb::tuple rollout(nb::handle model, std::size_t count, nb::handle q, nb::handle 
 }
 
 std::vector<LinkShapes> shapes_of(const std::string& urdf) {
-  return urdf.empty() ? std::vector<LinkShapes>{} : read_urdf_visuals(urdf).links;
+  return urdf.empty() ? std::vector<LinkShapes>{} : read_visuals(read_model(urdf)).links;
 }
 
 }  // namespace

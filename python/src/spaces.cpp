@@ -4,7 +4,7 @@
 
 #include "articula/diagonal/diagonalized_dynamics.hpp"
 #include "articula/diagonal/operation_counts.hpp"
-#include "articula/files/urdf.hpp"
+#include "articula/files/read_model.hpp"
 #include "articula/linearization/regulator.hpp"
 #include "articula/linearization/state_space.hpp"
 #include "articula/loops/scene.hpp"
@@ -228,10 +228,10 @@ struct SceneAt {
                                 {folder + "/" + source, source, models + "/" + source + ".urdf"})
                              if (std::FILE* const open = std::fopen(file.c_str(), "rb")) {
                                std::fclose(open);
-                               if (file.ends_with(".urdf")) return read_urdf_spec(file).spec;
+                               return read_model(file).spec;
                              }
                            throw ModelError(
-                               fmt::format("'{}': there is no such URDF file or shipped model", source));
+                               fmt::format("'{}': there is no such file or shipped model", source));
                          }),
               {.project = project}) {
     use_numpy();

@@ -40,13 +40,18 @@ def test_agreement(path, base):
             assert np.max(np.abs(ours - other)) <= 1e-10 * max(1.0, np.max(np.abs(other)))
 
         close(model.inverse_dynamics(q, v, a)[order], pin.rnea(theirs, data, q_, v_, a[order]))
-        close(model.forward_dynamics(q, v, tau)[order], pin.aba(theirs, data, q_, v_, tau[order]))
         M = pin.crba(theirs, data, q_)
         close(model.mass_matrix(q)[np.ix_(order, order)], np.triu(M) + np.triu(M, 1).T)
+        name = model.bodies[-1].name
+        J = pin.computeFrameJacobian(theirs, data, q_, theirs.getFrameId(name), pin.LOCAL_WORLD_ALIGNED)
+        close(model.jacobian(q, frame=name)[:, order], J[[3, 4, 5, 0, 1, 2]])
+        try:
+            accelerations = model.forward_dynamics(q, v, tau)
+        except articula.SingularError as singular:  # a free base without mass, of which Pinocchio's numbers are rounding
+            assert singular.joint == "root_joint" and model.bodies[0].mass == 0
+            continue
+        close(accelerations[order], pin.aba(theirs, data, q_, v_, tau[order]))
         d = model.linearized_forward(q, v, tau)
         pin.computeABADerivatives(theirs, data, q_, v_, tau[order])
         close(d.dq[np.ix_(order, order)], data.ddq_dq)
         close(d.dv[np.ix_(order, order)], data.ddq_dv)
-        name = model.bodies[-1].name
-        J = pin.computeFrameJacobian(theirs, data, q_, theirs.getFrameId(name), pin.LOCAL_WORLD_ALIGNED)
-        close(model.jacobian(q, frame=name)[:, order], J[[3, 4, 5, 0, 1, 2]])
