@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "articula/simulation/recording_arrays.hpp"
+#include "cli/messages.hpp"
 #include "cli/state_reader.hpp"
 
 namespace articula::cli {
@@ -38,7 +39,7 @@ std::size_t states_in(const ArrayPlace& array, Input input, const StateReader& r
                                reader.expected_size(input), width));
 }
 
-std::vector<Rows> find_rows(const std::map<std::string, ArrayPlace>& arrays, StateReader& reader,
+std::vector<Rows> find_rows(const std::map<std::string, ArrayPlace>& arrays, const StateReader& reader,
                             std::size_t& states) {
   std::vector<Rows> out;
   for (int i = 0; i < input_count; ++i) {
@@ -55,10 +56,14 @@ std::vector<Rows> find_rows(const std::map<std::string, ArrayPlace>& arrays, Sta
     states = count;
     out.push_back({input, reader.size_of(input), found->second.at});
   }
+  std::vector<std::string> unread;  // a misspelt one must not pass in silence
   for (const auto& array : arrays)
     if (std::none_of(out.begin(), out.end(),
                      [&](const Rows& rows) { return array.first == name_of(rows.input); }))
-      reader.note_unread(array.first, "of the file");
+      unread.push_back(array.first);
+  if (!unread.empty())
+    say("warning: {}: of its arrays {} not read: {}", reader.file(),
+        unread.size() == 1 ? "one is" : "some are", fmt::join(unread, ", "));
   if (out.empty()) throw InputError(fmt::format("{}: has no array q, v, a or tau", reader.file()));
   return out;
 }

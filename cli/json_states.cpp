@@ -59,9 +59,11 @@ class Text {
     correct(now);
     return last;
   }
-  /// Where the parser is, by its own count.
+  /// Where the parser is, by its own count. (It takes a line end back as if that were the line's first character.)
   Place place(Place counted) const {
-    return {counted.lines + more_lines_, counted.column + (counted.lines == at_line_ ? more_columns_ : 0)};
+    const bool same_line = counted.lines == then_.lines && counted.column >= then_.column;
+    return {counted.lines - then_.lines + truly_.lines,
+            same_line ? counted.column - then_.column + truly_.column : counted.column};
   }
   /// Past white space; true: to another line.
   bool skip_space() {
@@ -79,12 +81,11 @@ class Text {
 
  private:
   void correct(Place now) {
-    more_lines_ = now.lines - parser_.lines;
-    more_columns_ = now.column - parser_.column;  // may wrap around, and back when it is added
-    at_line_ = parser_.lines;
+    then_ = parser_;
+    truly_ = now;
   }
-  Place parser_;
-  std::size_t more_lines_ = 0, more_columns_ = 0, at_line_ = 0;
+  Place parser_, then_,
+      truly_;  // what the parser counts; what it had counted when it was last wrong, and what was right
 };
 
 /// As nlohmann-json wants it.
