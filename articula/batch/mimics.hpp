@@ -23,10 +23,7 @@ inline Numbers numbers_of_part(const Part& part) {
   return part.rows == Extent::nv && part.columns == Extent::one ? Numbers::forces : Numbers::other;
 }
 inline std::size_t rows_of(Numbers kind, std::size_t nv) {
-  return kind == Numbers::matrix          ? nv
-         : kind == Numbers::columns       ? 6
-         : kind == Numbers::three_columns ? 3
-                                          : 1;
+  return kind == Numbers::matrix ? nv : kind == Numbers::columns ? 6 : kind == Numbers::three_columns ? 3 : 1;
 }
 /// How many numbers it has in full coordinates.
 inline std::size_t full_size(Numbers kind, std::size_t full_nv) { return rows_of(kind, full_nv) * full_nv; }
