@@ -136,25 +136,24 @@ def test_batches_release_the_lock(arm):
 
 
 def test_interrupts():
+    """A batch of seconds ends within a tenth of one, of the processor's time: others may use the machine."""
     code = """
 import articula, numpy as np, signal, time
 arm = articula.load("chain:30")
-q = arm.random(1, 1000)
-Q = np.tile(q, (200, 1))
-out = np.empty((200_000, 30))
-signal.setitimer(signal.ITIMER_REAL, 0.15)
-raised = []
-signal.signal(signal.SIGALRM, lambda *_: raised.append(time.perf_counter()) or (_ for _ in ()).throw(KeyboardInterrupt))
-start = time.perf_counter()
+Q = np.tile(arm.random(1, 1000), (400, 1))
+V, out = np.zeros((400_000, 30)), np.empty((400_000, 30))
+def interrupt(*_): raise KeyboardInterrupt
+signal.signal(signal.SIGPROF, interrupt)
+start = time.process_time()
+signal.setitimer(signal.ITIMER_PROF, 0.15)
 try:
-    while True:
-        arm.forward_dynamics(Q, np.zeros(30), np.zeros(30), out=out)
+    arm.forward_dynamics(Q, V, V, out=out, threads=1)
 except KeyboardInterrupt:
-    print(time.perf_counter() - start)
+    print(time.process_time() - start)
 """
-    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert run.returncode == 0, run.stderr
-    assert float(run.stdout) < 1.5  # 0.15, and 0.1 to stop; the machine may be busy
+    assert float(run.stdout) < 0.15 + 0.1
 
 
 def test_import_is_quick():
