@@ -43,11 +43,12 @@ reference:
 	@tools/setup.sh doxygen
 	@mkdir -p build/reference && doxygen Doxyfile && echo "reference: build/reference/html/index.html"
 
-# The same tests under the address and undefined-behaviour sanitizers; thread-sanitize: those with threads, under that one.
+# The same tests under the address and undefined-behaviour sanitizers (but those that take memory away, which these
+# programs need for themselves); thread-sanitize: those with threads, under that one.
 sanitize: setup
 	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS) --target articula_tests mutated_urdf articula_program
-	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -E 'example|installed_package|web'
+	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -E 'example|installed_package|web|Faults|LimitsOfTimeAndMemory'
 
 # The whole test program once for each instruction set that this machine has: v2, v3, and v4 where it is.
 test-sets: setup $(BUILD)/build.ninja

@@ -176,6 +176,14 @@ TEST_F(EvalFormats, NumpyFiles) {
 /// 1.6 kB per state it was: 200 000 of them would take 320 MB.
 TEST_F(EvalFormats, MemoryDoesNotGrow) {
   constexpr long most = 100'000;  // kB
+  rusage used{};
+  getrusage(RUSAGE_CHILDREN, &used);
+  if (used.ru_maxrss >= most) GTEST_SKIP() << "a larger program has run before this test: run it by itself";
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  GTEST_SKIP() << "the address sanitizer takes memory of its own";
+#endif
+#endif
   {
     std::ofstream out(path("many.json"));
     out << "{\"states\": [" << state(0);
@@ -183,11 +191,10 @@ TEST_F(EvalFormats, MemoryDoesNotGrow) {
     out << "]}";
   }
   for (const char* name : {"r.json", "r.ndjson", "r.npz"}) {
-    const Ran ran = shell("ulimit -v 4000000; " + quoted(ARTICULA_PROGRAM) +
+    const Ran ran = shell(quoted(ARTICULA_PROGRAM) +
                           " eval double_pendulum forward_dynamics --states many.json --out " + name);
     ASSERT_EQ(ran.code, 0) << ran.err;
   }
-  rusage used{};
   getrusage(RUSAGE_CHILDREN, &used);  // of the largest
   EXPECT_LT(used.ru_maxrss, most);
   EXPECT_EQ(fs::file_size(path("r.npz")) / 1000, 200'000 * 16 / 1000);
