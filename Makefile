@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test wheel bench reference sanitize test-sets thread-sanitize fuzz check format clean
+.PHONY: all setup build demo test wheel bench reference sanitize test-sets thread-sanitize random-trees fuzz check format clean
 all: build
 
 setup:
@@ -66,6 +66,12 @@ thread-sanitize: setup
 	@cmake --preset tsan > /dev/null
 	@cmake --build build-tsan -j $(JOBS) --target articula_tests
 	@ctest --test-dir build-tsan -j $(JOBS) --output-on-failure --no-tests=error -R Threads
+
+# The dynamics of 10^5 random mechanisms against a dense computation in long double: some minutes.
+TREES ?= 100000
+random-trees: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD) -j $(JOBS) --target random_trees
+	@$(BUILD)/random_trees $(TREES)
 
 # Every reader of input, fuzzed under the sanitizers for so many seconds each; then whole commands as long.
 FUZZ_SECONDS ?= 60
