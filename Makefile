@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test wheel bench reference sanitize test-sets thread-sanitize random-trees fuzz check format clean
+.PHONY: all setup build demo test wheel bench reference sanitize test-sets thread-sanitize random-trees faults fuzz check format clean
 all: build
 
 setup:
@@ -72,6 +72,10 @@ TREES ?= 100000
 random-trees: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target random_trees
 	@$(BUILD)/random_trees $(TREES)
+
+# Every call of the system of some commands fails once (make test: a part of them).
+faults: build
+	@ARTICULA_FAULT_POINTS=1000000 $(BUILD)/articula_tests --gtest_filter='Faults.*'
 
 # Every reader of input, fuzzed under the sanitizers for so many seconds each; then whole commands as long.
 FUZZ_SECONDS ?= 60

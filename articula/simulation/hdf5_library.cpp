@@ -1,5 +1,6 @@
 #include "articula/simulation/hdf5_library.hpp"
 
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -17,8 +18,9 @@ namespace articula::recording_files {
 
 namespace {
 
-/// A gigabyte more than now, a minute, no core file; and its end with ours.
+/// A gigabyte more than now, a minute, no core file, no words; and its end with ours.
 void bound_this_process() {
+  if (const int none = open("/dev/null", O_WRONLY); none >= 0) dup2(none, STDERR_FILENO);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int s : {SIGINT, SIGTERM, SIGHUP, SIGSEGV, SIGBUS, SIGABRT, SIGFPE}) signal(s, SIG_DFL);
   const auto lower = [](int what, rlim_t to) {
@@ -63,10 +65,14 @@ std::string in_another_process(const std::function<void(std::ostream& say)>& wor
   if (pipe(said) != 0) return {};
   const pid_t process = fork();
   if (process == 0) {
-    bound_this_process();
-    std::ostringstream say;
-    work(say);
-    _exit(write_all(said[1], say.str()) ? 0 : 1);
+    try {
+      bound_this_process();
+      std::ostringstream say;
+      work(say);
+      _exit(write_all(said[1], say.str()) ? 0 : 1);
+    } catch (...) {  // nothing of ours goes on here
+      _exit(1);
+    }
   }
   close(said[1]);
   std::string text = process > 0 ? listen(said[0]) : std::string();
