@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test wheel bench reference sanitize test-sets thread-sanitize random-trees faults fuzz check format clean
+.PHONY: all setup build demo test wheel bench reference sanitize test-sets thread-sanitize random-trees faults interruptions fuzz analyze check format clean
 all: build
 
 setup:
@@ -77,11 +77,20 @@ random-trees: setup $(BUILD)/build.ninja
 faults: build
 	@ARTICULA_FAULT_POINTS=1000000 $(BUILD)/articula_tests --gtest_filter='Faults.*'
 
+# Runs of many kinds, stopped at random moments: how long they take to end.
+interruptions: build
+	@tests/interruptions.py $(BUILD)/articula 1000
+
 # Every reader of input, fuzzed under the sanitizers for so many seconds each; then whole commands as long.
 FUZZ_SECONDS ?= 60
 fuzz: setup
 	@cmake --preset fuzz > /dev/null && cmake --build build-fuzz -j $(JOBS) --target fuzzers
 	@tools/fuzz.py build-fuzz $(FUZZ_SECONDS)
+
+# clang-tidy (bugprone, cert, concurrency; .clang-tidy) and cppcheck; what they find is an error.
+analyze: setup $(BUILD)/build.ninja
+	@tools/setup.sh clang-tidy-14 cppcheck
+	@tools/analyze.sh $(BUILD) $(JOBS)
 
 check:
 	@tools/check_format.sh
