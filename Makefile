@@ -44,7 +44,7 @@ reference:
 	@mkdir -p build/reference && doxygen Doxyfile && echo "reference: build/reference/html/index.html"
 
 # The same tests under the address and undefined-behaviour sanitizers (but those that take memory away, which these
-# programs need for themselves); thread-sanitize: those with threads, under that one.
+# programs need for themselves); thread-sanitize: all that has threads, under that one.
 sanitize: setup
 	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS) --target articula_tests mutated_urdf articula_program
@@ -64,8 +64,8 @@ test-sets: setup $(BUILD)/build.ninja
 
 thread-sanitize: setup
 	@cmake --preset tsan > /dev/null
-	@cmake --build build-tsan -j $(JOBS) --target articula_tests
-	@ctest --test-dir build-tsan -j $(JOBS) --output-on-failure --no-tests=error -R Threads
+	@cmake --build build-tsan -j $(JOBS) --target articula_tests articula_program
+	@ctest --test-dir build-tsan -j $(JOBS) --output-on-failure --no-tests=error -R 'Threads|AnyThreads|TileAndThread|MonteCarlo|EvalOfMany|EvalFormats|ViewCommand|ASignalEndsAnyRunAtOnce'
 
 # The dynamics of 10^5 random mechanisms against a dense computation in long double: some minutes.
 TREES ?= 100000
