@@ -721,7 +721,8 @@ TEST(FindProblems, SuggestionsForManyWrongNamesInMoments) {
   for (int i = 0; i < 1900; ++i) spec.joints[i].child = spec.links[i + 1].name;
   const std::clock_t start = std::clock();
   const auto findings = find_problems(spec);
-  EXPECT_LT(double(std::clock() - start) / CLOCKS_PER_SEC, 3 * testing::slowness);  // 16 s with the full table
+  EXPECT_LT(double(std::clock() - start) / CLOCKS_PER_SEC,
+            3 * testing::slowness);  // 16 s with the full table
   EXPECT_NE(findings[0].message.find("did you mean"), std::string::npos) << findings[0].message;
 }
 
