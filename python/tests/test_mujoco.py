@@ -79,8 +79,11 @@ def differences(model, theirs, states=STATES):
     rng, data = np.random.default_rng(1), mujoco.MjData(theirs)
     worst = dict.fromkeys(["mass matrix", "bias forces", "gravity forces", "poses"], 0.0)
 
+    weight = 9.81 * np.sum(theirs.body_mass)
+
     def note(what, ours, other):
-        scale = max(np.max(np.abs(other), initial=0), np.finfo(float).tiny)
+        least = 1e-3 * weight if what.endswith("forces") else np.finfo(float).tiny  # below it they are zero but for rounding
+        scale = max(np.max(np.abs(other), initial=0), least)
         worst[what] = max(worst[what], np.max(np.abs(ours - other), initial=0) / scale)
 
     frames = {f.name for f in model.frames}
