@@ -59,7 +59,7 @@ ModelVisuals read_visuals(const LoadedModel& loaded);
 struct ModelFormat {
   std::string_view name;  // "URDF"
   std::string_view root;  // the top element
-  LoadedModel (*read)(std::string_view text, const std::string& name);
+  LoadedModel (*read)(const ModelText& text);
   ModelVisuals (*visuals)(const ModelText& text);
 };
 

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "articula/model/spec.hpp"
 
@@ -52,12 +53,13 @@ void scale(ModelSpec& spec, double length, double mass);
 inline void scale(ModelSpec& spec, double length) { scale(spec, length, length * length * length); }
 
 // --- for readers ---------------------------------------------------------------------------------------
-/// Adds a joint whose frame is not the child link's: `placement` and axes are the joint frame's, `in_child`
-/// is where that lies in the child link's axes. If turning about the child's own origin would be another
-/// motion, a massless link with the joint's name carries the joint, and the child is welded to it.
-void add_joint_apart(ModelSpec& spec, JointSpec joint, const Pose& in_child);
+/// A joint whose frame is not the child link's: `placement` and axes are the joint frame's, `in_child` is where that
+/// lies in the child link's axes. The same joint at the child's own origin, where that is the same motion; otherwise two:
+/// the joint carries a link called `link_name`, which is to be added without mass, and `weld_name` welds the child to it.
+std::vector<JointSpec> joint_apart(JointSpec joint, const Pose& in_child, const std::string& link_name,
+                                   const std::string& weld_name);
 /// The joint seen from its child: parent and child change places, and `placement` is the joint frame in the
-/// new child (see add_joint_apart). Throws ArgumentError if its freedoms differ in what cannot be carried over.
+/// new child (see joint_apart). Throws ArgumentError if its freedoms differ in what cannot be carried over.
 JointSpec turned_around(const JointSpec& joint);
 
 }  // namespace articula

@@ -3,7 +3,6 @@
 
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "articula/model/spec.hpp"
 
@@ -24,8 +23,5 @@ Place find_place(const ModelSpec& spec, std::string_view name);
 /// `name`, or that with 2, 3, .. behind it: one that no link and no frame has, or no joint.
 std::string new_link_name(const ModelSpec& spec, std::string name);
 std::string new_joint_name(const ModelSpec& spec, std::string name);
-
-/// The joints that a joint of add_joint_apart comes to: itself, or itself and a weld; adds the massless link.
-std::vector<JointSpec> hung(ModelSpec& spec, JointSpec joint, const Pose& in_child);
 
 }  // namespace articula::edit

@@ -44,9 +44,8 @@ bool is_about_child(const JointSpec& joint, const Pose& in_child) {
 
 }  // namespace
 
-namespace edit {
-
-std::vector<JointSpec> hung(ModelSpec& spec, JointSpec joint, const Pose& in_child) {
+std::vector<JointSpec> joint_apart(JointSpec joint, const Pose& in_child, const std::string& link_name,
+                                   const std::string& weld_name) {
   if (is_about_child(joint, in_child)) {
     joint.placement = joint.placement * inverse(in_child);
     joint.axis = in_child.R * joint.axis;
@@ -55,20 +54,13 @@ std::vector<JointSpec> hung(ModelSpec& spec, JointSpec joint, const Pose& in_chi
   }
   JointSpec weld;
   weld.kind = JointKind::fixed;
-  weld.parent = new_link_name(spec, joint.name);
+  weld.parent = link_name;
   weld.child = joint.child;
   weld.placement = inverse(in_child);
-  weld.name = new_joint_name(spec, joint.name + "_weld");
+  weld.name = weld_name;
   weld.where = joint.where;
-  spec.add_link({weld.parent, {}, joint.where});
-  joint.child = weld.parent;
+  joint.child = link_name;
   return {std::move(joint), std::move(weld)};
-}
-
-}  // namespace edit
-
-void add_joint_apart(ModelSpec& spec, JointSpec joint, const Pose& in_child) {
-  for (JointSpec& part : hung(spec, std::move(joint), in_child)) spec.add_joint(std::move(part));
 }
 
 JointSpec turned_around(const JointSpec& joint) {
@@ -123,7 +115,11 @@ void set_root(ModelSpec& spec, std::string_view link) {
     }
     JointSpec back = turned_around(joint);
     back.placement = {};
-    for (JointSpec& part : hung(out, std::move(back), joint.placement)) joints.push_back(std::move(part));
+    const std::string carrier = new_link_name(out, joint.name);
+    auto parts =
+        joint_apart(std::move(back), joint.placement, carrier, new_joint_name(out, joint.name + "_weld"));
+    if (parts.size() > 1) out.add_link({carrier, {}, joint.where});
+    joints.insert(joints.end(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
   }
   out.joints = std::move(joints);
   spec = std::move(out);
