@@ -75,7 +75,7 @@ ExitCode run(int argc, char** argv) {
       "Example:\n  articula info quadruped --base free\n\nSee articula SUBCOMMAND --help.");
   const std::vector<Subcommand> all{add_info(program),      add_check(program), add_eval(program),
                                     add_operators(program), add_count(program), add_bench(program),
-                                    add_simulate(program),  add_view(program)};
+                                    add_simulate(program),  add_view(program),  add_convert(program)};
 
   if (argc > 1 && argv[1][0] != '-' &&
       std::none_of(all.begin(), all.end(), [&](const auto& s) { return s.app->get_name() == argv[1]; }))

@@ -127,8 +127,7 @@ ModelVisuals load_visuals(const std::string& source, const ReadOptions& options)
   return read_visuals(read_source(source, options));
 }
 
-Model load_model(const ModelOptions& options, std::size_t* suspicions) {
-  const LoadedModel read = read_source(options.source, options.read_options());
+Model build_and_warn(const LoadedModel& read, const ModelOptions& options, std::size_t* suspicions) {
   const Model model = read.build(options.build_options());
   std::vector<Finding> warnings = read.findings;
   warnings.insert(warnings.end(), model.warnings().begin(), model.warnings().end());
@@ -141,6 +140,10 @@ Model load_model(const ModelOptions& options, std::size_t* suspicions) {
   if (options.strict) throw ModelError(told + " (--strict)");
   fmt::print(stderr, "articula: {}\n", told);
   return model;
+}
+
+Model load_model(const ModelOptions& options, std::size_t* suspicions) {
+  return build_and_warn(read_source(options.source, options.read_options()), options, suspicions);
 }
 
 }  // namespace articula::cli

@@ -26,8 +26,10 @@ struct ModelOptions {
 
 /// What the source says, before any model is built. Throws InputError or ModelError if it cannot be read.
 LoadedModel read_source(const std::string& source, const ReadOptions& options = {});
-/// Warns on stderr of what is suspicious; with --strict that is an error. `suspicions`, if given, receives the
+/// Builds it; warns on stderr of what is suspicious; with --strict that is an error. `suspicions`, if given, receives the
 /// number of warnings.
+Model build_and_warn(const LoadedModel& read, const ModelOptions& options, std::size_t* suspicions = nullptr);
+/// The same of options.source.
 Model load_model(const ModelOptions& options, std::size_t* suspicions = nullptr);
 
 /// What the source's links look like; nothing for chains and stdin. What cannot be drawn becomes a note.

@@ -21,6 +21,6 @@ ModelVisuals parse_mjcf_visuals(const ModelText& model);
 /// three freedoms (cylindrical, universal, planar) become as many joints of one; mimics become couplings. Throws
 /// ModelError where MJCF cannot say it (helical joints, loops of other kinds than fixed and spherical, numbers
 /// that are not finite, a free joint inside the tree).
-std::string write_mjcf(const ModelSpec& spec, const Vec3<double>& gravity = {0, 0, -9.81});
+std::string write_mjcf(const ModelSpec& spec);
 
 }  // namespace articula

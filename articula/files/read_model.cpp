@@ -7,6 +7,7 @@
 #include <iterator>
 
 #include "articula/files/mjcf.hpp"
+#include "articula/files/sdf.hpp"
 #include "articula/files/urdf.hpp"
 #include "articula/files/urdf_visuals.hpp"
 #include "articula/files/xacro.hpp"
@@ -18,8 +19,10 @@ namespace {
 
 /// The formats. What is none of them is given to the first, whose reader says what it misses.
 constexpr ModelFormat formats[] = {
-    {"URDF", "robot", [](const ModelText& text) { return parse_urdf_spec(text.text, text.name); },
+    {"URDF", "robot", [](const ModelText& model) { return parse_urdf_spec(model.text, model.name); },
      parse_urdf_visuals},
+    {"SDF", "sdf", parse_sdf, parse_sdf_visuals},
+    {"SDF", "gazebo", parse_sdf, parse_sdf_visuals},  // as it was called until 1.2
     {"MJCF", "mujoco", parse_mjcf, parse_mjcf_visuals},
 };
 
