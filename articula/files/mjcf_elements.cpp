@@ -162,10 +162,14 @@ void read_limits(JointItem& out, const Attributes& a, const Compiler& compiler) 
                         "the range of joint {} is {} to {}; it is taken as unlimited: swap or correct them",
                         in_quotes(a.name()), (*range)[0], (*range)[1]);
     } else {
-      out.spec.limits.lower = lower, out.spec.limits.upper = upper;
+      // The largest double stands for "no bound", see write_mjcf.
+      constexpr double largest = std::numeric_limits<double>::max();
+      if (lower > -largest) out.spec.limits.lower = lower;
+      if (upper < largest) out.spec.limits.upper = upper;
     }
   }
-  if (out.spec.kind == JointKind::continuous && std::isfinite(out.spec.limits.lower[0]))
+  if (out.spec.kind == JointKind::continuous &&
+      (std::isfinite(out.spec.limits.lower[0]) || std::isfinite(out.spec.limits.upper[0])))
     out.spec.kind = JointKind::revolute;
   if (const auto force = a.numbers("actuatorfrcrange", 2, 2);
       force && in_force(a, "actuatorfrclimited", *force, compiler) && out.spec.kind != JointKind::spherical)

@@ -81,7 +81,9 @@ std::optional<NamedState> read_key(const Attributes& a, std::size_t number, Name
 }  // namespace
 
 void read_states(const Instance& main, const Names& names, Files& files, LoadedModel& out) {
-  if (names.numbered.empty()) return;
+  const auto mimics = [](const JointSpec& joint) { return joint.mimic.has_value(); };
+  const auto& joints = out.spec.joints;
+  if (names.numbered.empty() || std::any_of(joints.begin(), joints.end(), mimics)) return;
   const NamedState reference = reference_state(names);
   out.states.push_back(reference);
   std::size_t number = 0;

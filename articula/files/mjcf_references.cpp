@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "articula/files/mjcf.hpp"
 #include "articula/files/mjcf_names.hpp"
 #include "articula/files/xml_text.hpp"
 #include "articula/model/joint_kinds.hpp"
@@ -43,6 +44,7 @@ class Reader {
   void read_tendon_coupling(const Attributes& a, const Instance& instance);
   void add_coupling(const Attributes& a, const std::string& name, int joint, int source,
                     std::vector<double> coefficients);
+  bool is_mimic(const std::string& name, int joint, int source, const std::vector<double>& coefficients);
   std::vector<double> polynomial(const Attributes& a);
   void read_actuator(const Attributes& a, const Instance& instance);
   void add_actuator(const Attributes& a, const std::string& name, int joint, double factor);
@@ -231,6 +233,18 @@ void Reader::add_coupling(const Attributes& a, const std::string& name, int join
   out_.spec.couplings.push_back({name, y.name, x.name, std::move(coefficients), files_.where(a.element())});
 }
 
+/// See mimic_mark.
+bool Reader::is_mimic(const std::string& name, int joint, int source,
+                      const std::vector<double>& coefficients) {
+  if (!name.starts_with(mimic_mark) || coefficients.size() > 2) return false;
+  const std::string& follower = names_.numbered[std::size_t(joint)].name;
+  for (JointSpec& spec : out_.spec.joints)
+    if (spec.name == follower)
+      spec.mimic = Mimic{names_.numbered[std::size_t(source)].name,
+                         coefficients.size() > 1 ? coefficients[1] : 0, coefficients[0]};
+  return true;
+}
+
 void Reader::read_joint_coupling(const Attributes& a, const Instance& instance) {
   const auto meant =
       resolve(a, instance,
@@ -240,9 +254,9 @@ void Reader::read_joint_coupling(const Attributes& a, const Instance& instance) 
     const double y0 = names_.numbered[std::size_t(m.found[0])].reference;
     if (m.found[1] < 0)  // it stands still
       add_coupling(a, m.name, m.found[0], m.found[0], {polynomial(a)[0] + y0});
-    else
-      add_coupling(a, m.name, m.found[0], m.found[1],
-                   moved(polynomial(a), names_.numbered[std::size_t(m.found[1])].reference, y0));
+    else if (const auto c = moved(polynomial(a), names_.numbered[std::size_t(m.found[1])].reference, y0);
+             !is_mimic(m.name, m.found[0], m.found[1], c))
+      add_coupling(a, m.name, m.found[0], m.found[1], c);
   }
 }
 

@@ -63,6 +63,12 @@ std::vector<Finding> find_problems(const LoadedModel& loaded, Base base) {
   return findings;
 }
 
+Model LoadedModel::build(Base base) const {
+  BuildOptions options{.base = base};
+  if (gravity) options.gravity = *gravity;
+  return build(options);
+}
+
 Model LoadedModel::build(const BuildOptions& options) const {
   throw_first_error(findings);
   return Model(spec, options);

@@ -41,8 +41,11 @@ struct LoadedModel {
   std::optional<Vec3<double>> gravity{};      // if the file states one
   std::vector<NamedState> states{};
 
-  /// Throws ModelError with the first error, of the reader or of find_problems, and how many more there are.
-  Model build(const BuildOptions& options = {}) const;
+  /// Under the file's gravity, if it states one. Throws ModelError with the first error, of the reader or of
+  /// find_problems, and how many more there are.
+  Model build(Base base = Base::fixed) const;
+  /// As the options say.
+  Model build(const BuildOptions& options) const;
 };
 
 /// Reads a file, by its content, not by its ending. Only .xacro is one: the program `xacro` is run on it, if
