@@ -70,15 +70,15 @@ ModelSpec chain_of(const std::string& source) {
 }  // namespace
 
 void ModelOptions::add_to(CLI::App& app, Takes takes) {
-  app.add_option(
-         "MODEL", source,
-         std::string("A model's file (URDF; - for stdin), chain:N[:SEED], or the name of a shipped model") +
-             (takes == Takes::scenes_too ? "; or a scene" : ""))
+  app.add_option("MODEL", source,
+                 std::string("A model's file (URDF, SDF, MJCF; - for stdin), chain:N[:SEED], or the name of "
+                             "a shipped model") +
+                     (takes == Takes::scenes_too ? "; or a scene" : ""))
       ->required();
   app.add_option("--base", base, "How the root link meets the world")
       ->check(CLI::IsMember({"fixed", "free"}))
       ->capture_default_str();
-  app.add_option("--gravity", gravity, "Gravity in m/s^2, world axes (default: 0 0 -9.81)")
+  app.add_option("--gravity", gravity, "Gravity in m/s^2, world axes (default: the file's, or 0 0 -9.81)")
       ->expected(3)
       ->allow_extra_args(false)  // what follows may be MODEL
       ->type_name("NUMBER");
@@ -88,8 +88,11 @@ void ModelOptions::add_to(CLI::App& app, Takes takes) {
       ->allow_extra_args(false);
 }
 
-BuildOptions ModelOptions::build_options() const {
-  return {base == "free" ? Base::free : Base::fixed, {gravity[0], gravity[1], gravity[2]}};
+BuildOptions ModelOptions::build_options(const std::optional<Vec3<double>>& stated) const {
+  BuildOptions out{.base = base == "free" ? Base::free : Base::fixed};
+  if (stated) out.gravity = *stated;
+  if (!gravity.empty()) out.gravity = {gravity[0], gravity[1], gravity[2]};
+  return out;
 }
 
 ReadOptions ModelOptions::read_options() const {
@@ -128,7 +131,7 @@ ModelVisuals load_visuals(const std::string& source, const ReadOptions& options)
 }
 
 Model build_and_warn(const LoadedModel& read, const ModelOptions& options, std::size_t* suspicions) {
-  const Model model = read.build(options.build_options());
+  const Model model = read.build(options.build_options(read.gravity));
   std::vector<Finding> warnings = read.findings;
   warnings.insert(warnings.end(), model.warnings().begin(), model.warnings().end());
   std::erase_if(warnings, [](const Finding& f) { return f.severity != Finding::Severity::warning; });

@@ -28,15 +28,15 @@ std::string_view tag_of_default(std::string_view name) {
 }  // namespace
 
 // --- files ------------------------------------------------------------------------------------------
-const Element& Files::parse(std::string_view text, const std::string& name) {
+const Element& Files::parse(std::string_view text, const std::string& name, const std::string& folder) {
   tinyxml2::XMLDocument& document = documents_.emplace_back();
-  names_[&document] = name;
+  named_[&document] = {name, folder};
   parse_xml(text, name, document, findings_);
   return *document.RootElement();
 }
 
 const Element& Files::open(std::string_view text, const std::string& name, const std::string& folder) {
-  const Element& root = parse(text, name);
+  const Element& root = parse(text, name, folder);
   if (std::string_view(root.Name()) != "mujoco")
     give_up(root, fmt::format("the top element is <{}>; expected <mujoco>, is this an MJCF file?",
                               shown(root.Name())));
@@ -65,7 +65,7 @@ void Files::include(const Element& e, const std::string& folder, Loading& loadin
                            in_quotes(file)));
   if (!loading.included.insert(found->path).second)
     give_up(e, fmt::format("the file {} is included twice; remove one <include>", in_quotes(file)));
-  const Element& root = parse(content_of(found->path), found->name);
+  const Element& root = parse(content_of(found->path), found->name, found->folder);
   included_[&e] = &root;
   include_below(root, found->folder, loading, depth + 1);
 }
@@ -93,9 +93,10 @@ std::optional<Files::Found> Files::find(const std::string& folder, const std::st
 }
 
 std::string Files::where(const Element& e) const {
-  const auto name = names_.find(e.GetDocument());
-  return fmt::format("{}:{}", name == names_.end() ? model_.name : name->second, e.GetLineNum());
+  return fmt::format("{}:{}", named_.at(e.GetDocument()).name, e.GetLineNum());
 }
+
+const std::string& Files::folder_of(const Element& e) const { return named_.at(e.GetDocument()).folder; }
 
 void Files::give_up(const Element& e, const std::string& message) const {
   throw ModelError(fmt::format("{}: {}", where(e), message));
@@ -166,16 +167,17 @@ void Defaults::read_into(DefaultClass& into, const Element& section, Files& file
 }
 
 // --- attributes -------------------------------------------------------------------------------------
-std::optional<Attributes::Value> Attributes::find(std::string_view attribute) const {
+std::optional<Attributes::Value> Attributes::find(std::string_view attribute, bool blank_counts) const {
+  const auto counts = [&](const char* value) { return blank_counts || !words_of(value, 0).empty(); };
   for (const tinyxml2::XMLAttribute* a = e_.FirstAttribute(); a; a = a->Next())
-    if (attribute == a->Name()) return Value{&e_, a->Value(), 0, 0};
+    if (attribute == a->Name() && counts(a->Value())) return Value{&e_, a->Value(), 0, 0};
   std::size_t known = class_ ? class_->given : 0;
   int level = 1;
   for (const DefaultClass* at = class_; at; known = at->parent_given, at = at->parent, ++level) {
     const auto values = at->values.find({tag_, attribute});
     if (values == at->values.end()) continue;
     for (auto v = values->second.rbegin(); v != values->second.rend(); ++v)
-      if (v->order < known) return Value{v->element, v->value, level, v->order};
+      if (v->order < known && counts(v->value)) return Value{v->element, v->value, level, v->order};
   }
   return {};
 }
@@ -184,7 +186,7 @@ const char* Attributes::nearest(std::initializer_list<const char*> attributes) c
   const char* best = nullptr;
   std::optional<Value> value;
   for (const char* attribute : attributes) {
-    const auto other = find(attribute);
+    const auto other = find(attribute, false);
     const bool nearer =
         other && (!value || other->level < value->level ||
                   (other->level == value->level && other->level > 0 && other->order > value->order));
@@ -205,7 +207,7 @@ std::string Attributes::name() const {
 
 std::optional<std::vector<double>> Attributes::numbers(const char* attribute, std::size_t least,
                                                        std::size_t most) const {
-  const auto value = find(attribute);
+  const auto value = find(attribute, false);
   if (!value) return {};
   const auto words = words_of(value->text, most);
   std::vector<double> out;

@@ -53,6 +53,8 @@ class Files {
     std::string folder;      // relative to the main file's
   };
   std::optional<Found> find(const std::string& folder, const std::string& file) const;
+  /// Of the file that an element stands in, relative to the main file's.
+  const std::string& folder_of(const Element& e) const;
 
   std::string where(const Element& e) const;
   template <class... A>
@@ -76,13 +78,16 @@ class Files {
     std::string folder;  // of the document, relative to the main file's
     std::set<std::string> included;
   };
-  const Element& parse(std::string_view text, const std::string& name);
+  const Element& parse(std::string_view text, const std::string& name, const std::string& folder);
   void include_below(const Element& e, const std::string& folder, Loading& loading, int depth);
   void include(const Element& e, const std::string& folder, Loading& loading, int depth);
 
   const ModelText& model_;
   std::deque<tinyxml2::XMLDocument> documents_;
-  std::unordered_map<const tinyxml2::XMLDocument*, std::string> names_;
+  struct File {
+    std::string name, folder;
+  };
+  std::unordered_map<const tinyxml2::XMLDocument*, File> named_;
   std::unordered_map<const Element*, const Element*> included_;  // <include>: the root of its file
   std::vector<Finding> findings_;
   struct Ignored {
@@ -140,7 +145,8 @@ class Attributes {
     int level;          // 0: the element itself
     std::size_t order;  // within a class
   };
-  std::optional<Value> find(std::string_view attribute) const;
+  /// Numbers that are left blank count as not given.
+  std::optional<Value> find(std::string_view attribute, bool blank_counts = true) const;
 
   Files& files_;
   const Element& e_;

@@ -134,7 +134,8 @@ const TriangleMesh* triangles_of(MeshAsset& mesh, Files& files) {
     mesh.triangles = std::move(given);
     return mesh.triangles.get();
   }
-  const auto found = files.find(mesh.folder, mesh.file);
+  auto found = files.find(mesh.folder, mesh.file);
+  if (!found) found = files.find(files.folder_of(*mesh.element), mesh.file);
   if (!found) {
     mesh.problem = fmt::format("its file {} was not found below the model's folder", in_quotes(mesh.file));
     return nullptr;

@@ -1,6 +1,7 @@
 // From the tree of an MJCF model to a specification.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <set>
 
 #include "articula/files/mjcf.hpp"
@@ -55,6 +56,10 @@ LoadedModel Builder::build() {
   if (tree_.bodies.empty())
     files_.error(*tree_.documents.front().root, "<mujoco> has no <body>; add at least one to <worldbody>");
   out_.findings = files_.take_findings();
+  const auto is_error = [](const Finding& f) { return f.severity == Finding::Severity::error; };
+  if (!out_.spec.links.empty() && std::any_of(out_.findings.begin(), out_.findings.end(), is_error))
+    out_.spec.links.front().mass.mass =
+        std::numeric_limits<double>::quiet_NaN();  // nothing can be built of it
   return std::move(out_);
 }
 

@@ -53,6 +53,7 @@ class Reader {
   Names& names_;
   Files& files_;
   LoadedModel& out_;
+  int unnamed_ = 0;
 };
 
 // --- names ------------------------------------------------------------------------------------------
@@ -81,7 +82,8 @@ std::vector<Reader::Meant> Reader::resolve(const Attributes& a, const Instance& 
                                            const std::vector<Reference>& references) {
   std::vector<Meant> out;
   const auto named = [&](const std::string& suffix) {
-    return a.name().empty() ? std::string(a.element().Name()) + suffix : instance.prefix + a.name() + suffix;
+    return a.name().empty() ? fmt::format("{}{}", a.element().Name(), ++unnamed_)
+                            : instance.prefix + a.name() + suffix;
   };
   Meant one{named(instance.suffix), {}};
   if (find_all(instance, instance.suffix, references, one)) return {one};
@@ -301,12 +303,13 @@ void Reader::read_actuator(const Attributes& a, const Instance& instance) {
       if (m.found[0] >= 0) add_actuator(a, m.name, m.found[0], 1);
     return;
   }
-  const auto known = names_.tendons.find(instance.prefix + a.text("tendon") + instance.suffix);
-  if (a.has("tendon") && known != names_.tendons.end()) {
+  const std::string tendon = instance.prefix + a.text("tendon") + instance.suffix;
+  if (const auto known = names_.tendons.find(tendon); a.has("tendon") && known != names_.tendons.end()) {
     const auto& terms = names_.fixed_tendons[std::size_t(known->second)].terms;
-    if (terms.size() == 1)
-      return add_actuator(a, a.name().empty() ? a.element().Name() : instance.prefix + a.name(),
-                          terms[0].joint, terms[0].coefficient);
+    if (terms.size() == 1) {
+      const Reference none{&names_.tendons, "tendon", ""};  // for its name alone
+      return add_actuator(a, resolve(a, instance, {none})[0].name, terms[0].joint, terms[0].coefficient);
+    }
   }
   files_.ignore("actuators of tendons, sites and bodies", a.element(), "actuators are of single joints here");
 }

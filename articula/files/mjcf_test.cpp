@@ -395,7 +395,7 @@ TEST_F(MjcfFiles, IncludeAndMeshes) {
   put("in/parts/m.obj", "v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 3\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
   const LoadedModel model = load();
   EXPECT_EQ(joint(model, "j").damping[0], 3);
-  EXPECT_NEAR(link(model, "a").mass.mass, 1, 1e-15);
+  EXPECT_NEAR(link(model, "a").mass.center_of_mass.z, 0.75, 1e-15);
   ASSERT_FALSE(model.findings.empty());
   EXPECT_NE(model.findings[0].where.find("parts/more.xml:2"), std::string::npos) << model.findings[0].where;
 }
