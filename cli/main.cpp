@@ -90,8 +90,8 @@ ExitCode run(int argc, char** argv) {
       "Example:\n  articula info quadruped --base free\n\nSee articula SUBCOMMAND --help.");
   const std::vector<Subcommand> all{add_info(program),      add_check(program), add_eval(program),
                                     add_operators(program), add_count(program), add_bench(program),
-                                    add_simulate(program),  add_view(program),  add_doctor(program),
-                                    add_completion(program)};
+                                    add_simulate(program),  add_view(program),  add_convert(program),
+                                    add_doctor(program),    add_completion(program)};
   if (argc == 1) {
     std::fputs(first_commands, stdout);
     std::fflush(stdout);

@@ -78,16 +78,16 @@ void ModelOptions::add_to(CLI::App& app, Takes takes) {
       for (auto& name : shipped(true)) names.push_back(std::move(name));
     return names;
   };
-  app.add_option(
-         "MODEL", source,
-         std::string("A model's file (URDF; - for stdin), chain:N[:SEED], or the name of a shipped model") +
-             (takes == Takes::scenes_too ? "; or a scene" : ""))
+  app.add_option("MODEL", source,
+                 std::string("A model's file (URDF, SDF, MJCF; - for stdin), chain:N[:SEED], or the name of "
+                             "a shipped model") +
+                     (takes == Takes::scenes_too ? "; or a scene" : ""))
       ->required()
       ->suggest(known);
   app.add_option("--base", base, "How the root link meets the world")
       ->check(CLI::IsMember({"fixed", "free"}))
       ->capture_default_str();
-  app.add_option("--gravity", gravity, "Gravity in m/s^2, world axes (default: 0 0 -9.81)")
+  app.add_option("--gravity", gravity, "Gravity in m/s^2, world axes (default: the file's, or 0 0 -9.81)")
       ->expected(3)
       ->allow_extra_args(false)  // what follows may be MODEL
       ->type_name("NUMBER");
@@ -97,8 +97,11 @@ void ModelOptions::add_to(CLI::App& app, Takes takes) {
       ->allow_extra_args(false);
 }
 
-BuildOptions ModelOptions::build_options() const {
-  return {base == "free" ? Base::free : Base::fixed, {gravity[0], gravity[1], gravity[2]}};
+BuildOptions ModelOptions::build_options(const std::optional<Vec3<double>>& stated) const {
+  BuildOptions out{.base = base == "free" ? Base::free : Base::fixed};
+  if (stated) out.gravity = *stated;
+  if (!gravity.empty()) out.gravity = {gravity[0], gravity[1], gravity[2]};
+  return out;
 }
 
 ReadOptions ModelOptions::read_options() const {
@@ -136,9 +139,8 @@ ModelVisuals load_visuals(const std::string& source, const ReadOptions& options)
   return read_visuals(read_source(source, options));
 }
 
-Model load_model(const ModelOptions& options, std::size_t* suspicions) {
-  const LoadedModel read = read_source(options.source, options.read_options());
-  const Model model = read.build(options.build_options());
+Model build_and_warn(const LoadedModel& read, const ModelOptions& options, std::size_t* suspicions) {
+  const Model model = read.build(options.build_options(read.gravity));
   std::vector<Finding> warnings = read.findings;
   warnings.insert(warnings.end(), model.warnings().begin(), model.warnings().end());
   std::erase_if(warnings, [](const Finding& f) { return f.severity != Finding::Severity::warning; });
@@ -150,6 +152,10 @@ Model load_model(const ModelOptions& options, std::size_t* suspicions) {
   if (options.strict) throw ModelError(told + " (--strict)");
   fmt::print(stderr, "articula: {}\n", told);
   return model;
+}
+
+Model load_model(const ModelOptions& options, std::size_t* suspicions) {
+  return build_and_warn(read_source(options.source, options.read_options()), options, suspicions);
 }
 
 }  // namespace articula::cli

@@ -161,7 +161,7 @@ SceneSpec load_scene(const ModelOptions& options) {
                                [&](const std::string& source, const std::string& folder) {
                                  return arm_model(source, folder, options);
                                });
-  if (options.gravity != ModelOptions{}.gravity) spec.gravity = options.build_options().gravity;
+  if (!options.gravity.empty()) spec.gravity = options.build_options().gravity;
   return spec;
 }
 
