@@ -1,5 +1,8 @@
 // articula convert: formats, edits, and what is refused.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include <sstream>
 
 #include "tests/support/command_line.hpp"
 
@@ -137,6 +140,48 @@ TEST_F(ConvertOnTheCommandLine, LoopsThatUrdfCannotSay) {
   const std::string loop = write("loop.sdf", text + "</model></sdf>");
   EXPECT_EQ(run({"convert", loop, path("again.sdf")}).code, 0);
   expect_failure(2, {"convert", loop, path("m.urdf")}, "", {"loops", "URDF cannot say"});
+}
+
+/// A parallelogram of SDF swings, and stays closed.
+TEST_F(ConvertOnTheCommandLine, LoopsOfFilesMoveAsConstraints) {
+  std::string text = "<sdf version='1.9'><model name='bars'>";
+  for (const auto& [name, pose] : {std::pair("base", "0 0 0"), std::pair("l", "0 0 1"),
+                                   std::pair("r", "1 0 1"), std::pair("top", "0.5 0 2")})
+    text += fmt::format("<link name='{}'><pose>{} 0 0 0</pose><inertial/></link>", name, pose);
+  for (const auto& [name, parent, child, pose] :
+       {std::tuple("bl", "base", "l", "0 0 -1"), std::tuple("br", "base", "r", "0 0 -1"),
+        std::tuple("lt", "l", "top", "-0.5 0 0"), std::tuple("rt", "r", "top", "0.5 0 0")})
+    text += fmt::format(
+        "<joint name='{}' type='revolute'><parent>{}</parent><child>{}</child><pose>{} 0 0 0</pose>"
+        "<axis><xyz>0 1 0</xyz></axis></joint>",
+        name, parent, child, pose);
+  const std::string bars = write("bars.sdf", text + "</model></sdf>");
+  const Ran info = run({"info", bars});
+  EXPECT_NE(info.out.find("rt: revolute between r and top"), std::string::npos) << info.out;
+  EXPECT_NE(info.err.find("1 loop"), std::string::npos) << info.err;
+  const Ran ran = run({"simulate", bars, "--duration", "0.5", "--step", "0.001", "--every", "0.5",
+                       "--gravity", "3", "0", "-9.81"});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto cells = [](const std::string& line) {
+    std::vector<std::string> out;
+    std::istringstream in(line);
+    for (std::string cell; std::getline(in, cell, ',');) out.push_back(cell);
+    return out;
+  };
+  std::istringstream lines(ran.out);
+  std::string line, last;
+  std::getline(lines, line);
+  while (line.starts_with('#')) std::getline(lines, line);
+  const auto names = cells(line);
+  while (std::getline(lines, line)) last = line;
+  const auto values = cells(last);
+  const auto value = [&](const std::string& name) {
+    return std::stod(values.at(std::size_t(std::find(names.begin(), names.end(), name) - names.begin())));
+  };
+  EXPECT_GT(std::abs(value("q:bars/bl")), 0.1);
+  EXPECT_NEAR(value("q:bars/bl"), value("q:bars/br"), 1e-9);  // parallel
+  EXPECT_NEAR(value("q:bars/lt"), -value("q:bars/bl"), 1e-9);
+  EXPECT_NEAR(value("energy_change"), 0, 1e-6);
 }
 
 TEST_F(ConvertOnTheCommandLine, DrakeAgrees) {
