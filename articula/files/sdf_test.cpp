@@ -611,6 +611,7 @@ TEST(SdfRoundTrip, NamesThatMeanSomethingInSdf) {
   EXPECT_TRUE(back.findings.empty()) << describe(back.findings[0]);
   EXPECT_EQ(back.spec.name, "a<b");
   EXPECT_EQ(back.spec.links[0].name, "x_y");
+  EXPECT_EQ(back.spec.frames[0].name, "x__tip__");
   EXPECT_EQ(back.spec.joints[0].name, "same_joint");
   EXPECT_EQ(Model(back.spec).nv(), 1);
 }
