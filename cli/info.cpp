@@ -202,6 +202,14 @@ std::string as_text(const Model& model, std::size_t suspicions) {
       text += fmt::format("{} on {} at {:.6g} {:.6g} {:.6g}\n", printable(f.name), printable(f.link),
                           f.placement.p.x, f.placement.p.y, f.placement.p.z);
   }
+  if (!spec.loops.empty()) text += "\nloops, closed by\n";
+  for (const auto& l : spec.loops)
+    text += fmt::format("{}: {} between {} and {}\n", printable(l.name), name_of(l.kind), printable(l.first),
+                        printable(l.second));
+  if (!spec.couplings.empty()) text += "\ncouplings\n";
+  for (const auto& c : spec.couplings)
+    text += fmt::format("{}: {} = polynomial({}) of {}\n", printable(c.name), printable(c.joint),
+                        fmt::join(c.coefficients, ", "), printable(c.source));
   return text;
 }
 

@@ -8,8 +8,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "articula/loops/scene_of_model.hpp"
 #include "articula/model/chain.hpp"
 #include "cli/input.hpp"
+#include "cli/messages.hpp"
+#include "cli/output.hpp"
 #include "cli/scene_source.hpp"
 
 namespace articula::cli {
@@ -155,7 +158,13 @@ Model build_and_warn(const LoadedModel& read, const ModelOptions& options, std::
 }
 
 Model load_model(const ModelOptions& options, std::size_t* suspicions) {
-  return build_and_warn(read_source(options.source, options.read_options()), options, suspicions);
+  const LoadedModel read = read_source(options.source, options.read_options());
+  if (has_loops(read.spec))
+    fmt::print(stderr,
+               "articula: note: '{}' has {} and {}; this is of its tree alone, simulate keeps them closed\n",
+               printable(read.spec.name), count_of(read.spec.loops.size(), "loop"),
+               count_of(read.spec.couplings.size(), "coupling"));
+  return build_and_warn(read, options, suspicions);
 }
 
 }  // namespace articula::cli

@@ -10,6 +10,7 @@
 #include <unordered_map>
 
 #include "articula/error.hpp"
+#include "articula/files/collada.hpp"
 #include "articula/files/polygon.hpp"
 #include "articula/files/shapes.hpp"
 
@@ -160,8 +161,10 @@ TriangleMesh parse_mesh(std::string_view bytes, const std::string& name) {
     mesh = stl(bytes, name);
   else if (ending == ".obj")
     mesh = obj(bytes, name);
+  else if (ending == ".dae")
+    mesh = parse_collada(bytes, name);
   else
-    refuse(name, fmt::format("meshes of kind '{}' are not read; expected .stl or .obj", ending));
+    refuse(name, fmt::format("meshes of kind '{}' are not read; expected .stl, .obj or .dae", ending));
   if (mesh.corners.empty()) refuse(name, "there are no triangles");
   if (mesh.corners.size() % 3 != 0) refuse(name, "the last triangle is not complete");
   if (!std::all_of(mesh.points.begin(), mesh.points.end(), [](float x) { return std::isfinite(x); }))

@@ -151,6 +151,20 @@ Pose Frames::pose(const Model& model, Named named) {
   return at;
 }
 
+std::optional<Pose> Frames::told(const Model& model, Named frame, Named in) {
+  constexpr int few = 6;
+  const auto same = [](Named a, Named b) { return !(a < b) && !(b < a); };
+  Pose out;
+  for (int steps = 0; steps < few; ++steps) {
+    if (same(frame, in)) return out;
+    const Origin from = origin(model, relative_to(model, frame), placement(model, frame).where);
+    if (!from.from) return {};
+    out = from.pose * own_pose(model, frame) * out;
+    frame = *from.from;
+  }
+  return {};
+}
+
 std::optional<Frames::Body> Frames::body(const Model& model, std::string_view name,
                                          const std::string& where) {
   std::vector<Key> path;

@@ -21,6 +21,9 @@ class Frames {
   Pose pose(const Model& model, std::string_view name, const std::string& where);
   Pose pose(const Model& model, Named named);
 
+  /// Of a frame in another, if it is told relative to that one in a few steps: without the rounding of other ways.
+  std::optional<Pose> told(const Model& model, Named frame, Named in);
+
   struct Body {
     const Link* link = nullptr;  // nullptr: the world
     bool operator==(const Body&) const = default;

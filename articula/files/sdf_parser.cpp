@@ -269,6 +269,7 @@ void Parser::merge(Model child, Model& into) {
   proxy.attached_to = child.canonical_link;
   if (proxy.attached_to.empty() && !child.links.empty()) proxy.attached_to = child.links[0].name;
   proxy.placement = child.placement;
+  if (proxy.placement.relative_to.empty()) proxy.placement.relative_to = "__model__";
   if (!child.placement_frame.empty())
     proxy.placement.pose =
         proxy.placement.pose * inverse(pose_in(child, child.placement_frame, out_.findings));

@@ -52,7 +52,8 @@ struct Joining {
   int parent, child;
   Pose pose;  // in the world, at zero
   JointKind kind;
-  V3 axes[2];  // joint axes
+  V3 axes[2]{};  // joint axes
+  Pose in_parent{}, in_child{};
 };
 
 using Names = std::unordered_set<std::string>;
@@ -82,6 +83,13 @@ class Assembly {
   JointSpec spec_of(const Joining& joining);
   Pose in_link(const Pose& pose, int link) const {
     return link < 0 ? pose : inverse(links_[std::size_t(link)].pose) * pose;
+  }
+  /// Of joint i in a link that the model calls `name`: as the file has it, where that leads from one to the other.
+  Pose relative(const Model& model, std::size_t i, const std::string& name, const Pose& pose, int link) {
+    const auto named = model.names.find(name);
+    if (named != model.names.end() && named->second.kind == Named::link)
+      if (const auto told = frames_.told(model, {Named::joint, i}, named->second)) return *told;
+    return in_link(pose, link);
   }
   std::string link_name(int link) const {
     return link < 0 ? std::string(world) : links_[std::size_t(link)].name;
@@ -214,8 +222,7 @@ void Assembly::join(const Model& model, const std::string& prefix, const Pose& p
                 index_of(*parent),
                 index_of(*child),
                 pose * frames_.pose(model, {Named::joint, i}),
-                type->kind,
-                {}};
+                type->kind};
     for (int a = 0; a < 2; ++a) {
       const Axis& axis = joint.axes[a];
       out.axes[a] = axis.xyz;
@@ -223,6 +230,8 @@ void Assembly::join(const Model& model, const std::string& prefix, const Pose& p
         out.axes[a] = star_times(out.pose.R,
                                  pose.R * (frames_.pose(model, axis.expressed_in, axis.where).R * axis.xyz));
     }
+    out.in_parent = relative(model, i, joint.parent, out.pose, out.parent);
+    out.in_child = relative(model, i, joint.child, out.pose, out.child);
     joints_.push_back(std::move(out));
   }
   if (model.is_world) return;
@@ -334,8 +343,7 @@ JointSpec Assembly::spec_of(const Joining& joining) {
 
 void Assembly::add_joint(const Joining& joining, bool turned) {
   JointSpec joint = spec_of(joining);
-  const Pose in_parent = in_link(joining.pose, joining.parent),
-             in_child = in_link(joining.pose, joining.child);
+  const Pose &in_parent = joining.in_parent, &in_child = joining.in_child;
   if (stands(joining.parent) && stands(joining.child)) {
     JointSpec weld;
     weld.name = joint.name, weld.parent = joint.parent, weld.child = joint.child, weld.where = joint.where;
@@ -370,7 +378,7 @@ void Assembly::add_joint(const Joining& joining, bool turned) {
 void Assembly::add_part(JointSpec joint, const Pose& in_parent, const Pose& in_child, bool turned) {
   if (turned) joint = turned_around(joint);
   joint.placement = turned ? in_child : in_parent;
-  const std::string carrier = new_name(joint.name, link_names_),
+  const std::string carrier = new_name(joint.name + "_carrier", link_names_),
                     weld = new_name(joint.name + "_weld", joint_names_);
   auto parts = joint_apart(std::move(joint), turned ? in_parent : in_child, carrier, weld);
   if (parts.size() > 1) {
@@ -394,8 +402,8 @@ void Assembly::add_loop(const Joining& joining) {
                              .kind = joining.kind,
                              .first = link_name(joining.parent),
                              .second = link_name(joining.child),
-                             .first_placement = in_link(joining.pose, joining.parent),
-                             .second_placement = in_link(joining.pose, joining.child),
+                             .first_placement = joining.in_parent,
+                             .second_placement = joining.in_child,
                              .axis = joining.axes[0],
                              .where = joint.where});
 }

@@ -43,8 +43,12 @@ class SdfNames {
   void add(char list, const std::string& name, std::string_view otherwise) {
     std::string out = name;
     for (std::size_t at; (at = out.find("::")) != out.npos;) out.replace(at, 2, "_");
-    if (out.starts_with("__"))
-      out = "_" + out.substr(out.find_first_not_of('_') == out.npos ? 2 : out.find_first_not_of('_'));
+    const auto is_blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
+    for (char& c : out)
+      if (is_blank(c) && c != ' ') c = '_';
+    for (char* c : {&out.front(), &out.back()})
+      if (is_blank(*c)) *c = '_';
+    if (out.starts_with("__")) out.insert(0, "x");  // those are SDF's own
     if (out == world || taken_.contains(out)) out += otherwise;
     while (!taken_.insert(out).second) out += '_';
     names_[list + name] = out;

@@ -35,7 +35,7 @@ void attach(ModelSpec& spec, const ModelSpec& other, std::string_view frame, std
 
 /// Makes a link the root: joints on the way are turned around, with the same coordinates (those of spherical,
 /// planar and free joints are then the inverse motion's; a universal joint's change places). Where a link's
-/// frame does not lie on its new joint, a massless link with the joint's name does.
+/// frame does not lie on its new joint, a massless link (JOINT_carrier) does.
 void set_root(ModelSpec& spec, std::string_view link);
 
 /// A frame at `placement` on a link or on another frame.

@@ -23,9 +23,9 @@ bool is_small(const V3& a, double than) { return dot(a, a) <= than * than; }
 /// Is the joint's motion about a frame at `in_child` one about the child's own, with axes turned?
 bool is_about_child(const JointSpec& joint, const Pose& in_child) {
   const V3& p = in_child.p;
-  const double rounding = 1e-15 * (1 + std::sqrt(dot(p, p)));
-  const Mat3<double> Id = Mat3<double>::identity();
-  const bool turned = !std::equal(&Id.xx, &Id.zz + 1, &in_child.R.xx);
+  const double rounding = 4e-15 * (1 + std::sqrt(dot(p, p)));
+  const Mat3<double> turn = in_child.R - Mat3<double>::identity();
+  const bool turned = std::any_of(&turn.xx, &turn.zz + 1, [](double x) { return std::abs(x) > 4e-15; });
   switch (joint.kind) {
     case JointKind::fixed:
     case JointKind::prismatic:
@@ -115,7 +115,7 @@ void set_root(ModelSpec& spec, std::string_view link) {
     }
     JointSpec back = turned_around(joint);
     back.placement = {};
-    const std::string carrier = new_link_name(out, joint.name);
+    const std::string carrier = new_link_name(out, joint.name + "_carrier");
     auto parts =
         joint_apart(std::move(back), joint.placement, carrier, new_joint_name(out, joint.name + "_weld"));
     if (parts.size() > 1) out.add_link({carrier, {}, joint.where});
