@@ -1,6 +1,7 @@
 // MODEL on the command line: a file, `-` (its text on stdin), chain:N[:SEED], or the name of a shipped model.
 #pragma once
 
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -24,6 +25,8 @@ struct ModelOptions {
   ReadOptions read_options() const;
 };
 
+/// Where shipped models and scenes are looked for.
+std::vector<std::filesystem::path> model_folders();
 /// What the source says, before any model is built. Throws InputError or ModelError if it cannot be read.
 LoadedModel read_source(const std::string& source, const ReadOptions& options = {});
 /// Warns on stderr of what is suspicious; with --strict that is an error. `suspicions`, if given, receives the
