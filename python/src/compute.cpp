@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "articula/dynamics/singular_joint.hpp"
 #include "prepared.hpp"
 
 namespace articula::python {
@@ -69,15 +70,19 @@ void set_singular(ModelObject& m, const Prepared<S>& p, const std::string& messa
   nanobind::list list;
   for (const std::size_t state : states) list.append(state);
   std::string reason;
+  nanobind::object joint = nanobind::none();
   if (!states.empty()) {
     std::array<std::span<S>, most_parts> out;
     try {
       p.algorithm->template one<S>()(m.one<S>(), piece_of(p, states.front(), 1, out));
+    } catch (const SingularJointError& error) {
+      reason = error.what();
+      joint = nanobind::cast(error.joint);
     } catch (const Error& error) {  // singular, or numbers that are not finite
       reason = error.what();
     }
   }
-  const nanobind::object error = nanobind::borrow(error_class("SingularError"))(message, reason, list);
+  const nanobind::object error = nanobind::borrow(error_class("SingularError"))(message, reason, list, joint);
   PyErr_SetObject(error_class("SingularError"), error.ptr());
 }
 
