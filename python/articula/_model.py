@@ -177,7 +177,12 @@ class Model(_core.Model):
 
     # --- the configuration space
     def neutral(self) -> NDArray[np.float64]:
-        """Zeros and identity quaternions, shape (nq,)."""
+        """Zeros and identity quaternions, shape (nq,).
+
+        Example:
+            >>> articula.load("quadruped", base="free").neutral()[:7]
+            array([0., 0., 0., 1., 0., 0., 0.])
+        """
         import numpy as np
 
         return np.array(self._neutral())  # type: ignore[attr-defined]
@@ -186,6 +191,10 @@ class Model(_core.Model):
         """Configurations within the joints' limits, shape (*shape, nq).
 
         rng: a NumPy generator, a seed (the numbers are those of the command line for it), or None.
+
+        Example:
+            >>> articula.load("arm7").random(1, (4, 5)).shape
+            (4, 5, 7)
         """
         import numpy as np
 
@@ -198,7 +207,9 @@ class Model(_core.Model):
         try:
             leading = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
             result = np.empty((*leading, self.nq))
-        except (TypeError, ValueError):
+        except MemoryError:
+            raise
+        except Exception:  # whatever the given thing's own conversions raise
             raise Error(f"random: shape is {shape!r}; expected a whole number or a tuple of them") from None
         count = int(np.prod(leading))
         self._random(seed, count, result.reshape(count, self.nq))  # type: ignore[attr-defined]
@@ -221,24 +232,44 @@ class Model(_core.Model):
         return as_given(out.reshape(*leading, n_out), x, y)
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
-        """Where the constant velocity v, shape (..., nv), leads from q, shape (..., nq), in a unit of time."""
+        """Where the constant velocity v, shape (..., nv), leads from q, shape (..., nq), in a unit of time.
+
+        Example:
+            >>> articula.load("double_pendulum").integrate([0.0, 0.0], [0.5, 1.0])
+            array([0.5, 1. ])
+        """
         result: NDArray[Any] = self._moved("integrate", q, v, ("q", "v"))
         return result
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[Any]:
-        """The velocity that leads from q0 to q1 in a unit of time: the inverse of integrate, shape (..., nv)."""
+        """The velocity that leads from q0 to q1 in a unit of time: the inverse of integrate, shape (..., nv).
+
+        Example:
+            >>> articula.load("double_pendulum").difference([0.0, 0.0], [0.5, 1.0])
+            array([0.5, 1. ])
+        """
         result: NDArray[Any] = self._moved("difference", q0, q1, ("q0", "q1"))
         return result
 
     def distance(self, q0: ArrayLike, q1: ArrayLike) -> Any:
-        """The length of difference(q0, q1), shape (...)."""
+        """The length of difference(q0, q1), shape (...).
+
+        Example:
+            >>> float(articula.load("double_pendulum").distance([0.0, 0.0], [3.0, 4.0]))
+            5.0
+        """
         import numpy as np
 
         length = np.linalg.norm(as_array("distance", "q", self._moved("difference", q0, q1, ("q0", "q1"))), axis=-1)
         return as_given(length, q0, q1)
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike) -> NDArray[Any]:
-        """The point at t, shape (...), on the way of constant velocity from q0 (t = 0) to q1 (t = 1)."""
+        """The point at t, shape (...), on the way of constant velocity from q0 (t = 0) to q1 (t = 1).
+
+        Example:
+            >>> articula.load("double_pendulum").interpolate([0.0, 0.0], [1.0, 2.0], [0.0, 0.5]).tolist()
+            [[0.0, 0.0], [0.5, 1.0]]
+        """
         result: NDArray[Any] = self._moved("interpolate", q0, q1, ("q0", "q1"), t)
         return result
 
@@ -296,7 +327,12 @@ def _folder() -> str:
 
 
 def shipped_models() -> list[str]:
-    """Names that `load` knows, beside files."""
+    """Names that `load` knows, beside files.
+
+    Example:
+        >>> "arm7" in articula.shipped_models()
+        True
+    """
     return sorted(name[:-5] for name in os.listdir(_folder()) if name.endswith(".urdf"))
 
 

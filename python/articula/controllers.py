@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, Union
 
 from ._arrays import as_array
 from ._errors import Error
+from .recording import flag
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -87,6 +88,6 @@ def as_listed(function: str, entry: Any, model: Model) -> tuple[Any, ...] | None
     if isinstance(entry, (PD, ComputedTorque)):
         gains = _gains(function, "kp", entry.kp, model), _gains(function, "kd", entry.kd, model)
         kind = "pd" if isinstance(entry, PD) else "computed_torque"
-        gravity = isinstance(entry, PD) and bool(entry.gravity)
+        gravity = isinstance(entry, PD) and flag(function, "a controller's gravity", entry.gravity)
         return kind, None, entry.period, *gains, *_reference(function, entry.reference, model), gravity
     return None

@@ -9,7 +9,7 @@ from . import _core, controllers as _controllers
 from ._arrays import as_array, common_shape, rows
 from ._errors import Error
 from ._model import Model
-from .recording import Recording, model_of
+from .recording import Recording, flag, model_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -72,7 +72,7 @@ class _Progress:
         import time
 
         self.what, self.start, self.shown, self.clock = what, time.monotonic(), False, time.monotonic
-        self.wanted = bool(wanted) and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+        self.wanted = flag(what, "progress", wanted) and (sys.stderr.isatty() or "ipykernel" in sys.modules)
 
     def __enter__(self) -> _Progress | None:
         return self if self.wanted else None
@@ -167,13 +167,14 @@ def simulate(
         vector("simulate", "tau", tau, mechanism.nv, None if scene is None else scene.tau),
     )
     bounce = number("simulate", "restitution", restitution)
+    acting = flag("simulate", "damping", damping), flag("simulate", "friction", friction)
     listed, ends = _listed("simulate", mechanism, controllers), _events("simulate", events)
-    if scene is not None and (damping or friction or limits != "none" or bounce != 0):
+    if scene is not None and (any(acting) or limits != "none" or bounce != 0):
         raise Error("simulate: damping, friction, limits and restitution are not for scenes")
     with _Progress("simulate", progress) as told:
         if scene is None:
             recorded, event = _core._simulate(
-                mechanism, names[0], *times, *state, bool(damping), bool(friction), names[1], bounce, listed, ends, told
+                mechanism, names[0], *times, *state, *acting, names[1], bounce, listed, ends, told
             )
         else:
             recorded, event = _core._simulate_scene(scene._scene, names[0], *times, *state, listed, ends, told)
@@ -231,7 +232,7 @@ def rollout(
     with _Progress("rollout", progress) as told:
         q_path, v_path = _core._rollout(
             model, count, plain[0], plain[1], plain[2] if tau is not None else None, len(last) == 2,
-            number("rollout", "step", step), steps, every, integrator, bool(damping), count_of_threads, told,
+            number("rollout", "step", step), steps, every, integrator, flag("rollout", "damping", damping), count_of_threads, told,
         )  # fmt: skip
     shape = *leading, steps // every
     return Rollout(q_path.reshape(*shape, model.nq), v_path.reshape(*shape, model.nv))
@@ -357,7 +358,7 @@ def monte_carlo(
             0 if threads is None else whole(name, "threads", threads, 1, 1024), _distributions(distributions),
             word(name, "integrator", integrator), number(name, "duration", duration), number(name, "step", step),
             vector(name, "q", q, model.nq, model.neutral()), vector(name, "v", v, model.nv), vector(name, "tau", tau, model.nv),
-            bool(damping), bool(friction), word(name, "limits", limits), number(name, "restitution", restitution),
+            flag(name, "damping", damping), flag(name, "friction", friction), word(name, "limits", limits), number(name, "restitution", restitution),
             _listed(name, model, controllers), told,
         )  # fmt: skip
     return MonteCarlo(columns, numbers, dict(errors))

@@ -24,21 +24,32 @@ def model_of(function: str, model: Any) -> Model:
     return model
 
 
+def flag(function: str, name: str, x: Any) -> bool:
+    """True or False, NumPy's too."""
+    if x is not True and x is not False and type(x).__name__ not in ("bool", "bool_"):
+        raise Error(f"{function}: {name} is {x!r}; expected True or False")
+    return bool(x)
+
+
 def path_of(function: str, path: Any) -> str:
     """A file's path as the compiled part takes it."""
     try:
         text = os.fsdecode(os.fspath(path))
     except TypeError:
         raise Error(f"{function}: path is of type {type(path).__name__}; expected a file's path") from None
-    if "\0" in text:
-        raise Error(f"{function}: path {text!r} has a NUL character; expected a file's path")
+    try:
+        sound = b"\0" not in os.fsencode(text)
+    except UnicodeEncodeError:
+        sound = False
+    if not sound:
+        raise Error(f"{function}: path {text!r} has characters that no file's name has")
     return text
 
 
 def write_page(function: str, path: Any, page: str) -> None:
     """Into a file; an error names it."""
     try:
-        with open(path_of(function, path), "w", encoding="utf-8") as file:
+        with open(path_of(function, path), "w", encoding="utf-8", errors="replace") as file:
             file.write(page)
     except OSError as error:
         raise Error(f"{function}: '{path}' cannot be written: {error.strerror}") from None

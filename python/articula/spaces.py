@@ -10,7 +10,7 @@ from ._arrays import as_array
 from ._errors import Error
 from ._model import Model, _folder
 from .motion import number, vector, whole
-from .recording import model_of, path_of
+from .recording import flag, model_of, path_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -302,7 +302,7 @@ class Scene:
         shipped = os.path.join(_folder(), file + ".json")
         if not os.path.isfile(file) and os.path.isfile(shipped):
             file = shipped
-        self._scene = _core._Scene(file, _folder(), bool(project))
+        self._scene = _core._Scene(file, _folder(), flag("Scene", "project", project))
         self.q, self.v, self.tau = self._scene.initial()
         self.constraints: list[str] = self._scene.constraints()
         self.objects: list[str] = self._scene.objects()
@@ -386,7 +386,14 @@ def _matrix(function: str, name: str, x: Any, rows: int | None = None, columns: 
 
 
 def state_space(model: Model, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None) -> tuple[Vector, Vector]:
-    """A, 2 nv x 2 nv, and B, 2 nv x nv, of d/dt (dq, dv) = A (dq, dv) + B dtau; tau: the gravity forces where not given."""
+    """A, 2 nv x 2 nv, and B, 2 nv x nv, of d/dt (dq, dv) = A (dq, dv) + B dtau; tau: the gravity forces where not given.
+
+    Example:
+        >>> pendulum = articula.load("double_pendulum")
+        >>> A, B = articula.state_space(pendulum, [np.pi, 0])
+        >>> A.shape, B.shape
+        ((4, 4), (4, 2))
+    """
     model = model_of("state_space", model)
     at = vector("state_space", "q", q, model.nq)
     forces = vector("state_space", "tau", tau, model.nv, model.gravity_forces(at))
@@ -409,7 +416,7 @@ def lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, *, discrete: boo
     n = a.shape[0]
     a, b = _matrix("lqr", "A", A, n, n), _matrix("lqr", "B", B, n)
     m = b.shape[1]
-    K, P, poles = _core._regulator(a, b, _matrix("lqr", "Q", Q, n, n), _matrix("lqr", "R", R, m, m), n, m, bool(discrete))
+    K, P, poles = _core._regulator(a, b, _matrix("lqr", "Q", Q, n, n), _matrix("lqr", "R", R, m, m), n, m, flag("lqr", "discrete", discrete))
     return Regulator(K, P, np.array(poles))
 
 
@@ -447,7 +454,7 @@ def count(model: Model, algorithm: str | None = None, *, customized: bool = Fals
     """
     model = model_of("count", model)
     if algorithm is None:
-        return Counts((name, Count(*_core._count(model, name, bool(customized)))) for name in _core._counted())
+        return Counts((name, Count(*_core._count(model, name, flag("count", "customized", customized)))) for name in _core._counted())
     if not isinstance(algorithm, str):
         raise Error(f"count: algorithm is of type {type(algorithm).__name__}; expected a name")
-    return Count(*_core._count(model, algorithm, bool(customized)))
+    return Count(*_core._count(model, algorithm, flag("count", "customized", customized)))

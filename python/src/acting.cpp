@@ -56,6 +56,15 @@ ControllerSpec read_controller(nb::handle from) {
 
 }  // namespace
 
+void check_times(const char* function, double duration, double step, const char* name, double most) {
+  for (const auto& [what, x] : {std::pair{"duration", duration}, {name, step}})
+    if (!(x > 0) || !std::isfinite(x))
+      fail(fmt::format("{}: {} is {}; expected seconds above zero", function, what, x));
+  if (duration / step > most)
+    fail(fmt::format("{}: duration is {} and {} is {}; expected {} of them at most", function, duration, name,
+                     step, most));
+}
+
 Acting::Acting(const Model& model, bool damping, bool friction, const std::string& limits, double restitution,
                nb::list listed)
     : damping(damping), friction(friction), restitution(restitution) {

@@ -32,6 +32,10 @@ struct Acting {
   bool only_damping() const { return !friction && limits == Limits::none && controllers.empty(); }
 };
 
+/// Seconds above zero, and no more steps (or rows) than anyone could wait for.
+void check_times(const char* function, double duration, double step, const char* name = "step",
+                 double most = 1e11);
+
 /// The elements of one simulator.
 class Elements {
  public:

@@ -249,6 +249,22 @@ nb::list described() {
 
 }  // namespace
 
+constexpr const char* bind_documentation =
+    R"(A call without arguments that computes an algorithm into the same arrays again.
+
+Everything is checked now, so that the call is the quickest there is. Arguments are those of the method `name`:
+contiguous NumPy arrays, all float64 or all float32, which can be changed in place between calls. Where out= is not
+given, a new array is made once; every call returns it.
+
+Example:
+    >>> arm = articula.load("arm7")
+    >>> q, v, tau = arm.neutral(), np.zeros(7), np.ones(7)
+    >>> forward = arm.bind("forward_dynamics", q, v, tau)
+    >>> q[1] = 0.5
+    >>> np.array_equal(forward(), arm.forward_dynamics(q, v, tau))
+    True
+)";
+
 void add_algorithms(nb::module_& m, nb::object model_class) {
   if (callables().size() > most_algorithms)
     throw std::length_error("more algorithms than methods; see most_algorithms");
@@ -263,11 +279,13 @@ void add_algorithms(nb::module_& m, nb::object model_class) {
         PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(model_class.ptr()), &callable.definition));
     model_class.attr(callable.algorithm->name) = descriptor;
   }
-  model_class.attr("bind") = nb::cpp_function(bind, nb::is_method(), nb::name("bind"), nb::scope(model_class),
-                                              nb::arg("name"), nb::arg("args"), nb::arg("kwargs"),
-                                              "A call without arguments that computes algorithm `name` into "
-                                              "the same arrays again: everything is checked now.");
-  m.def("algorithms", described, "What each algorithm of the list takes and gives.");
+  model_class.attr("bind") =
+      nb::cpp_function(bind, nb::is_method(), nb::name("bind"), nb::scope(model_class), nb::arg("name"),
+                       nb::arg("args"), nb::arg("kwargs"), bind_documentation);
+  m.def("algorithms", described,
+        "What each algorithm of the list takes and gives: a dictionary each.\n\n"
+        "Example:\n    >>> [a[\"arguments\"] for a in articula.algorithms() if a[\"name\"] == \"jacobian\"]\n"
+        "    [('q',)]\n");
   m.def("_compute", compute_plain, nb::arg("model"), nb::arg("name"), nb::arg("args"), nb::arg("kwargs"));
   m.def("_shapes", shapes, nb::arg("model"), nb::arg("name"), nb::arg("frames"));
   m.def("_use", [](nb::object slow, nb::dict results) {

@@ -194,9 +194,7 @@ nb::tuple run_many(nb::handle model, int runs, std::uint64_t seed, int threads,
                    bool friction, const std::string& limits, double restitution, nb::list controllers,
                    nb::object progress) {
   ModelObject& m = checked_model(model);
-  for (const auto& [name, x] : {std::pair{"duration", duration}, {"step", step}})
-    if (!(x > 0) || !std::isfinite(x))
-      fail(fmt::format("monte_carlo: {} is {}; expected seconds above zero", name, x));
+  check_times("monte_carlo", duration, step);
   const Acting acting(m.model, damping, friction, limits, restitution, controllers);
   const auto nq = static_cast<std::size_t>(m.nq), nv = static_cast<std::size_t>(m.nv);
   const auto start = numbers_in(q, "q", nq), rates = numbers_in(v, "v", nv),

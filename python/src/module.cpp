@@ -100,6 +100,8 @@ NB_MODULE(_core, m) {
       std::rethrow_exception(error);
     } catch (const articula::Error&) {
       translate_exception();
+    } catch (const nb::cast_error&) {
+      translate_exception();
     }
   });
   m.def("_use_errors", [](nb::dict classes) {

@@ -106,11 +106,8 @@ class Events {
 struct Times {
   double duration, step, every;
   Times(double duration, double step, double every) : duration(duration), step(step), every(every) {
-    for (const auto& [name, x] : {std::pair{"duration", duration}, {"step", step}, {"every", every}})
-      if (!(x > 0) || !std::isfinite(x))
-        fail(fmt::format("simulate: {} is {}; expected seconds above zero", name, x));
-    if (duration / every > 1e8)
-      fail(fmt::format("simulate: duration is {} and every {}; expected 1e8 rows at most", duration, every));
+    check_times("simulate", duration, step);
+    check_times("simulate", duration, every, "every", 1e8);
   }
 };
 
