@@ -109,6 +109,7 @@ struct Bound {
   };
   virtual ~Bound() = default;
   virtual PyObject* operator()() = 0;
+  virtual double seconds(std::size_t calls) = 0;
   nb::object model, result;
   ModelObject* m = nullptr;
   std::vector<Seen> seen;
@@ -118,6 +119,7 @@ struct Bound {
 template <class S>
 struct BoundIn final : Bound {
   Prepared<S> prepared;
+  double seconds(std::size_t calls) override { return seconds_in_cpp(*m, prepared, calls); }
   PyObject* operator()() override {
     for (const Seen& x : seen)
       if (!x.unchanged(dtype_of<S>())) {
@@ -166,6 +168,13 @@ nb::object bind_in(const Callable& callable, nb::handle model, ModelObject& m, c
   static PyMethodDef definition{"bound_call", call_bound, METH_NOARGS,
                                 "Computes again, into the same arrays."};
   return nb::steal(PyCFunction_NewEx(&definition, capsule.ptr(), nullptr));
+}
+
+double seconds_of(nb::handle bound, std::size_t calls) {
+  if (!PyCFunction_Check(bound.ptr()) || PyCFunction_GetFunction(bound.ptr()) != call_bound)
+    fail("_seconds: expected what Model.bind returns");
+  PyObject* const self = PyCFunction_GetSelf(bound.ptr());
+  return static_cast<Bound*>(PyCapsule_GetPointer(self, nullptr))->seconds(calls);
 }
 
 /// Python's (*args, **kwargs) as a quick call has them.
@@ -287,6 +296,7 @@ void add_algorithms(nb::module_& m, nb::object model_class) {
         "Example:\n    >>> [a[\"arguments\"] for a in articula.algorithms() if a[\"name\"] == \"jacobian\"]\n"
         "    [('q',)]\n");
   m.def("_compute", compute_plain, nb::arg("model"), nb::arg("name"), nb::arg("args"), nb::arg("kwargs"));
+  m.def("_seconds", seconds_of, nb::arg("bound"), nb::arg("calls"));
   m.def("_shapes", shapes, nb::arg("model"), nb::arg("name"), nb::arg("frames"));
   m.def("_use", [](nb::object slow, nb::dict results) {
     slow_call = slow.release().ptr();
