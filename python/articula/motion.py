@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 
     from .spaces import Scene
 
-    Function = Callable[[float, NDArray[np.float64], NDArray[np.float64]], ArrayLike]
-    Controller = Union[Function, tuple[Function, float], _controllers.Controller]
-    Event = Callable[[float, NDArray[np.float64], NDArray[np.float64]], float]
-    Distributions = Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]
+    _Function = Callable[[float, NDArray[np.float64], NDArray[np.float64]], ArrayLike]
+    _Controller = Union[_Function, tuple[_Function, float], _controllers.Controller]
+    _Event = Callable[[float, NDArray[np.float64], NDArray[np.float64]], float]
+    _Distributions = Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]
 
 __all__ = ["MonteCarlo", "Rollout", "monte_carlo", "rollout", "simulate"]
 
@@ -131,8 +131,8 @@ def simulate(
     friction: bool = False,
     limits: str = "none",
     restitution: float = 0.0,
-    controllers: Controller | Sequence[Controller] = (),
-    events: Event | Sequence[Event] = (),
+    controllers: _Controller | Sequence[_Controller] = (),
+    events: _Event | Sequence[_Event] = (),
     progress: bool = True,
 ) -> Recording:
     """The motion of a model, or of a scene's closed chains, from (q, v) on, `tau` held and controllers' forces added.
@@ -178,7 +178,8 @@ def simulate(
             )
         else:
             recorded, event = _core._simulate_scene(scene._scene, names[0], *times, *state, listed, ends, told)
-    return Recording(*recorded, mechanism, None if scene is None else scene._scene, event if event >= 0 else None)
+    columns, about, numbers = recorded
+    return Recording(columns, about, numbers, mechanism, None if scene is None else scene._scene, event if event >= 0 else None)
 
 
 class Rollout(NamedTuple):
@@ -322,7 +323,7 @@ def monte_carlo(
     *,
     runs: int,
     duration: float,
-    distributions: Distributions,
+    distributions: _Distributions,
     seed: int = 1,
     q: ArrayLike | None = None,
     v: ArrayLike | None = None,
@@ -333,7 +334,7 @@ def monte_carlo(
     friction: bool = False,
     limits: str = "none",
     restitution: float = 0.0,
-    controllers: Controller | Sequence[Controller] = (),
+    controllers: _Controller | Sequence[_Controller] = (),
     threads: int | None = None,
     progress: bool = True,
 ) -> MonteCarlo:

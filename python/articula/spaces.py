@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    Vector = NDArray[np.float64]
+    _Vector = NDArray[np.float64]
 
 __all__ = [
     "ConstrainedMotion", "Count", "Counts", "DiagonalizedDynamics", "Drift", "FramePose", "Regulator", "Scene", "TaskController", "TaskSpace", "count", "lqr", "state_space",
@@ -55,51 +55,51 @@ class TaskSpace:
         """Sets the state; without v: at rest."""
         self._space.update(vector("update", "q", q, self.model.nq), vector("update", "v", v, self.model.nv))
 
-    def omega(self) -> Vector:
+    def omega(self) -> _Vector:
         """J M^-1 J*, rows x rows."""
         return self._space.omega()  # type: ignore[no-any-return]
 
-    def lambda_(self) -> Vector:
+    def lambda_(self) -> _Vector:
         """Its inverse, lost directions left out."""
         return self._space.lambda_()  # type: ignore[no-any-return]
 
-    def coriolis(self) -> Vector:
+    def coriolis(self) -> _Vector:
         """c of the equation of motion."""
         return self._space.coriolis()  # type: ignore[no-any-return]
 
-    def gravity(self) -> Vector:
+    def gravity(self) -> _Vector:
         """g of the equation of motion."""
         return self._space.gravity()  # type: ignore[no-any-return]
 
-    def velocity(self) -> Vector:
+    def velocity(self) -> _Vector:
         """y' = J v."""
         return self._space.velocity()  # type: ignore[no-any-return]
 
-    def bias_acceleration(self) -> Vector:
+    def bias_acceleration(self) -> _Vector:
         """J' v."""
         return self._space.bias_acceleration()  # type: ignore[no-any-return]
 
-    def free_acceleration(self) -> Vector:
+    def free_acceleration(self) -> _Vector:
         """y'' with no joint forces."""
         return self._space.free_acceleration()  # type: ignore[no-any-return]
 
-    def jacobian(self) -> Vector:
+    def jacobian(self) -> _Vector:
         """J, rows x nv."""
         return self._space.matrix("jacobian")  # type: ignore[no-any-return]
 
-    def jacobian_bar(self) -> Vector:
+    def jacobian_bar(self) -> _Vector:
         """The dynamically consistent inverse M^-1 J* Lambda, nv x rows."""
         return self._space.matrix("jacobian_bar")  # type: ignore[no-any-return]
 
-    def null_space(self) -> Vector:
+    def null_space(self) -> _Vector:
         """Id - J* Jbar*, for joint forces, nv x nv."""
         return self._space.matrix("null_space")  # type: ignore[no-any-return]
 
-    def motion_force(self, u: ArrayLike) -> Vector:
+    def motion_force(self, u: ArrayLike) -> _Vector:
         """F = Lambda u + c + g: the task force for which y'' = u."""
         return self._space.motion_force(vector("motion_force", "u", u, self.rows))  # type: ignore[no-any-return]
 
-    def joint_forces(self, F: ArrayLike) -> Vector:
+    def joint_forces(self, F: ArrayLike) -> _Vector:
         """tau = J* F."""
         return self._space.joint_forces(vector("joint_forces", "F", F, self.rows))  # type: ignore[no-any-return]
 
@@ -186,7 +186,7 @@ class TaskController:
         """The largest torque of each velocity, infinity for none: levels are scaled down to what is left. Kept over updates."""
         self._control.limit_torques(vector("limit_torques", "limits", limits, self.model.nv))
 
-    def torques(self) -> Vector:
+    def torques(self) -> _Vector:
         """tau = C v + G and what the levels and the posture need."""
         return self._control.torques()  # type: ignore[no-any-return]
 
@@ -198,8 +198,8 @@ class TaskController:
 class FramePose(NamedTuple):
     """Rotation (3 x 3) and position of a frame in the world."""
 
-    rotation: Vector
-    position: Vector
+    rotation: _Vector
+    position: _Vector
 
 
 class DiagonalizedDynamics:
@@ -222,46 +222,46 @@ class DiagonalizedDynamics:
         """Sets the configuration."""
         self._dynamics.update(vector("update", "q", q, self.model.nq))
 
-    def _map(self, what: str, x: Any) -> Vector:
+    def _map(self, what: str, x: Any) -> _Vector:
         return self._dynamics.map(what, vector(what, "x", x, self.model.nv))  # type: ignore[no-any-return]
 
-    def rates_to_nu(self, v: ArrayLike) -> Vector:
+    def rates_to_nu(self, v: ArrayLike) -> _Vector:
         """nu of joint velocities."""
         return self._map("rates_to_nu", v)
 
-    def nu_to_rates(self, nu: ArrayLike) -> Vector:
+    def nu_to_rates(self, nu: ArrayLike) -> _Vector:
         """Joint velocities of nu."""
         return self._map("nu_to_rates", nu)
 
-    def rates_to_xi(self, v: ArrayLike) -> Vector:
+    def rates_to_xi(self, v: ArrayLike) -> _Vector:
         """xi of joint velocities."""
         return self._map("rates_to_xi", v)
 
-    def xi_to_rates(self, xi: ArrayLike) -> Vector:
+    def xi_to_rates(self, xi: ArrayLike) -> _Vector:
         """Joint velocities of xi."""
         return self._map("xi_to_rates", xi)
 
-    def forces_to_epsilon(self, tau: ArrayLike) -> Vector:
+    def forces_to_epsilon(self, tau: ArrayLike) -> _Vector:
         """epsilon of joint forces."""
         return self._map("forces_to_epsilon", tau)
 
-    def epsilon_to_forces(self, epsilon: ArrayLike) -> Vector:
+    def epsilon_to_forces(self, epsilon: ArrayLike) -> _Vector:
         """Joint forces of epsilon."""
         return self._map("epsilon_to_forces", epsilon)
 
-    def forces_to_kappa(self, tau: ArrayLike) -> Vector:
+    def forces_to_kappa(self, tau: ArrayLike) -> _Vector:
         """kappa of joint forces."""
         return self._map("forces_to_kappa", tau)
 
-    def kappa_to_forces(self, kappa: ArrayLike) -> Vector:
+    def kappa_to_forces(self, kappa: ArrayLike) -> _Vector:
         """Joint forces of kappa."""
         return self._map("kappa_to_forces", kappa)
 
-    def coriolis_nu(self, nu: ArrayLike) -> Vector:
+    def coriolis_nu(self, nu: ArrayLike) -> _Vector:
         """C(q, nu), with gravity."""
         return self._map("coriolis_nu", nu)
 
-    def coriolis_xi(self, xi: ArrayLike) -> Vector:
+    def coriolis_xi(self, xi: ArrayLike) -> _Vector:
         """C(q, xi), with gravity."""
         return self._map("coriolis_xi", xi)
 
@@ -269,8 +269,8 @@ class DiagonalizedDynamics:
 class ConstrainedMotion(NamedTuple):
     """Accelerations, the forces (moment, force) of each constraint on its second body, and the rank of Omega."""
 
-    a: Vector
-    forces: Vector
+    a: _Vector
+    forces: _Vector
     rank: int
 
 
@@ -333,7 +333,7 @@ class Scene:
 
     def inverse_dynamics(
         self, q: ArrayLike, v: ArrayLike, wanted: ArrayLike, *, frame: str | int | Sequence[str | int] | None = None, share: str = "least_forces"
-    ) -> Vector:
+    ) -> _Vector:
         """Joint forces that make frames accelerate as wanted, zero where there is no motor.
 
         wanted: d/dt (w, v), world axes at the frames' origins, shape (6,) or (frames, 6). frame: the objects that are
@@ -356,7 +356,7 @@ class Scene:
         at, speeds, _ = self._vectors("inverse_dynamics", q, v)
         return self._scene.inverse_dynamics(at, speeds, plain, frames, share == "least_torques")  # type: ignore[no-any-return]
 
-    def project(self, q: ArrayLike, v: ArrayLike) -> tuple[Vector, Vector]:
+    def project(self, q: ArrayLike, v: ArrayLike) -> tuple[_Vector, _Vector]:
         """The state that fits the constraints and is nearest in the metric of the mass matrix."""
         return self._scene.project(*self._vectors("project", q, v)[:2])  # type: ignore[no-any-return]
 
@@ -371,8 +371,8 @@ class Scene:
 class Regulator(NamedTuple):
     """u = -K x; the cost to go is x* P x; poles of A - B K."""
 
-    K: Vector
-    P: Vector
+    K: _Vector
+    P: _Vector
     poles: Any
 
 
@@ -385,7 +385,7 @@ def _matrix(function: str, name: str, x: Any, rows: int | None = None, columns: 
     return np.require(array, np.float64, ["C", "A"]).view(np.ndarray)
 
 
-def state_space(model: Model, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None) -> tuple[Vector, Vector]:
+def state_space(model: Model, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None) -> tuple[_Vector, _Vector]:
     """A, 2 nv x 2 nv, and B, 2 nv x nv, of d/dt (dq, dv) = A (dq, dv) + B dtau; tau: the gravity forces where not given.
 
     Example:

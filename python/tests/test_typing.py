@@ -54,8 +54,10 @@ def test_strictly_typed(tmp_path):
 def test_stubs_are_as_the_module(tmp_path):
     pytest.importorskip("mypy")
     (tmp_path / "mypy.ini").write_text("[mypy]\n")
-    # Private names of the compiled part are for the package itself, and have no types.
-    (tmp_path / "allowed").write_text("articula\\._core\\..*\\._.*\narticula\\._core\\._.*\n")
+    # Private names of the compiled part are for the package itself, and have no types. Classes and functions of nanobind are
+    # of its own kinds, which stubs cannot say; their members and signatures are compared.
+    allowed = [r"articula\._core\..*\._.*", r"articula\._core\._.*", r"articula\._core\.Model", r"articula\._core\.algorithms", r"articula\._model\.Model", r"articula\.Model"]
+    (tmp_path / "allowed").write_text("\n".join(allowed))
     done = run("-m", "mypy.stubtest", "articula", "--mypy-config-file", "mypy.ini", "--allowlist", "allowed", "--ignore-unused-allowlist", cwd=tmp_path,
                env={**os.environ, "MYPYPATH": os.path.dirname(os.path.dirname(articula.__file__))})  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
