@@ -307,8 +307,9 @@ def _distributions(given: Any) -> list[tuple[str, str, bool, float, float]]:
     form = 'expected {"q": {"JOINT": {"normal": (mean, deviation)}}} or {"uniform": (least, largest)}'
     listed = []
     try:
-        for section, entries in dict(given).items():
-            for name, entry in dict(entries).items():
+        # In the order of the names, as the command line's JSON has them: the same draws.
+        for section, entries in sorted(dict(given).items(), key=lambda pair: pair[0]):
+            for name, entry in sorted(dict(entries).items(), key=lambda pair: pair[0]):
                 ((kind, (a, b)),) = dict(entry).items()
                 if kind not in ("normal", "uniform"):
                     raise ValueError
