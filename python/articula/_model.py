@@ -83,10 +83,12 @@ def _restore(cls: type[Model], spec: tuple[Any, ...], base: str, gravity: Sequen
 
 
 def _gravity(gravity: Any) -> tuple[float, float, float]:
-    try:
-        x, y, z = (float(number) for number in gravity)
-    except (TypeError, ValueError):
-        raise Error(f"gravity is {gravity!r}; expected three numbers, m/s^2 in world axes") from None
+    import numpy as np
+
+    array = as_array("load", "gravity", gravity)
+    if array.shape != (3,) or not np.all(np.isfinite(array)):
+        raise Error(f"gravity is {gravity!r}; expected three numbers, m/s^2 in world axes")
+    x, y, z = (float(number) for number in array)
     return x, y, z
 
 
