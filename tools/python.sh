@@ -41,7 +41,8 @@ site() {
 # try_wheel PYTHON NUMPY: the wheel in an empty environment with no compiler to be found, and the README's first example.
 try_wheel() {
   empty=build-python/empty
-  rm -rf "$empty" && "$1" -m venv "$empty" || return 0
+  rm -rf "$empty"
+  "$1" -m venv "$empty"
   "$empty/bin/pip" install -q "$2" dist/*.whl
   sed -n '/^```python$/,/^```$/p' README.md | sed '/^```python$/d; /^```$/q' | sed '/^```$/d' > "$empty/first.py"
   (cd "$empty" && export PATH="$PWD/bin" && python first.py > first.log && articula info arm7 > /dev/null &&
@@ -81,10 +82,13 @@ case $what in
       echo "the wheel is for this machine alone: auditwheel cannot repair it"
       mv dist/made/*.whl dist && rmdir dist/made
     fi
-    try_wheel python3 numpy
-    for python in python3.10 python3.12 python3.13 python3.14; do
-      command -v "$python" > /dev/null 2>&1 && "$python" --version > /dev/null 2>&1 || continue
-      [ "$python" = python3.10 ] && try_wheel "$python" numpy==1.24.* || try_wheel "$python" numpy
+    # The oldest Python and NumPy, and the newest, where they are: others are asked for by PYTHONS="python3.12 ..".
+    for python in ${PYTHONS:-python3 python3.10 python3.13 python3.14}; do
+      "$python" --version > /dev/null 2>&1 || continue
+      case $("$python" --version) in
+        *" 3.10."*) try_wheel "$python" "numpy==1.24.*" ;;
+        *) try_wheel "$python" numpy ;;
+      esac
     done
     ls dist
     ;;
