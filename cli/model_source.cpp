@@ -22,15 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int longest_chain = 1'000'000;
 
-const char* const model_folders[] = {ARTICULA_SOURCE_MODELS, ARTICULA_MODELS};
-
 bool is_scene_file(const fs::path& path) { return path.extension() == ".json"; }
 
 /// Names of the shipped models, or of the shipped scenes.
 std::vector<std::string> shipped(bool scenes) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (const char* folder : model_folders)
+  for (const fs::path& folder : model_folders())
     for (const auto& entry : fs::directory_iterator(folder, ignored))
       if (entry.is_regular_file(ignored) && is_scene_file(entry.path()) == scenes)
         names.push_back(entry.path().stem());
@@ -41,7 +39,7 @@ std::vector<std::string> shipped(bool scenes) {
 
 std::optional<std::string> shipped_model(const std::string& name) {
   std::error_code ignored;
-  for (const char* folder : model_folders)
+  for (const fs::path& folder : model_folders())
     for (const auto& entry : fs::directory_iterator(folder, ignored))
       if (entry.path().stem() == name && entry.is_regular_file(ignored) && !is_scene_file(entry.path()))
         return entry.path().string();
@@ -72,6 +70,17 @@ ModelSpec chain_of(const std::string& source) {
 
 }  // namespace
 
+std::vector<fs::path> model_folders() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  std::vector<fs::path> folders;
+  for (std::string_view rest = ARTICULA_MODELS; !rest.empty();) {
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    folders.push_back(program / rest.substr(0, colon));  // one from the root stays as it is
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  return folders;
+}
 std::vector<std::string> shipped_names(bool scenes) { return shipped(scenes); }
 
 void ModelOptions::add_to(CLI::App& app, Takes takes) {

@@ -1,6 +1,7 @@
 // MODEL on the command line: a file, `-` (its text on stdin), chain:N[:SEED], or the name of a shipped model.
 #pragma once
 
+#include <filesystem>
 #include <optional>
 #include <string>
 #include <vector>
@@ -26,6 +27,8 @@ struct ModelOptions {
   ReadOptions read_options() const;
 };
 
+/// Where shipped models and scenes are looked for.
+std::vector<std::filesystem::path> model_folders();
 /// Of models, or of scenes, that come with the program.
 std::vector<std::string> shipped_names(bool scenes);
 

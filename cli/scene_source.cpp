@@ -36,9 +36,8 @@ std::string scene_path(const std::string& source) {
     return "";
   }
   if (fs::exists(source, ignored)) return "";
-  for (const char* folder : {ARTICULA_SOURCE_MODELS, ARTICULA_MODELS})
-    if (const fs::path path = fs::path(folder) / (source + ".json"); fs::exists(path, ignored))
-      return path.string();
+  for (const fs::path& folder : model_folders())
+    if (const fs::path path = folder / (source + ".json"); fs::exists(path, ignored)) return path.string();
   return "";
 }
 
