@@ -130,7 +130,7 @@ struct center_of_mass : InFullCoordinates {
   static Number run(const Context& x, const Memory& m) {
     kinematics<Number>(x.tree, x[q], nullptr, nullptr, m);
     scatter<1>(totals<Number>(x.tree, m, false).center_of_mass, x.out[0]);
-    if (massless) fill(x.out[0], 3, 0);
+    if (massless && !varied) fill(x.out[0], 3, 0);
     return one;
   }
 };
@@ -139,7 +139,7 @@ struct momentum : InFullCoordinates {
   static Number run(const Context& x, const Memory& m) {
     kinematics<Number>(x.tree, x[q], x[v], nullptr, m);
     scatter<1>(totals<Number>(x.tree, m, true).momentum, x.out[0]);
-    if (massless) fill(x.out[0], 6, 0);
+    if (massless && !varied) fill(x.out[0], 6, 0);
     return one;
   }
 };

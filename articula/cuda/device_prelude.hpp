@@ -21,7 +21,7 @@
 #else
 #define ARTICULA_KERNEL extern "C"
 #define ARTICULA_TABLE_MEMORY static constexpr
-#define ARTICULA_ALWAYS_INLINE [[gnu::always_inline]] inline
+#define ARTICULA_ALWAYS_INLINE __attribute__((always_inline)) inline
 #define __launch_bounds__(...)
 struct Dimensions {
   unsigned x;
@@ -115,6 +115,8 @@ template <class T>
 struct vector {
   const T* data() const { return nullptr; }
   size_t size() const { return 0; }
+  const T* begin() const { return nullptr; }
+  const T* end() const { return nullptr; }
 };
 
 }  // namespace std

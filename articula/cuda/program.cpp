@@ -25,6 +25,11 @@ std::string adapted(std::string text, Style style) {
   replace("struct WideOf<double>", "struct WideOf<NotOnDevices<double>>");
   replace("struct WideOf<float>", "struct WideOf<NotOnDevices<float>>");
   replace("inline constexpr bool fits_one_register = ", "inline constexpr bool fits_one_register = false && ");
+  // Joint kinds that the model has not are left out.
+  replace("    return f(type{});", "    if constexpr (ARTICULA_KINDS >> int(HingeKind::name) & 1) return f(type{}); else break;");
+  replace("b.kind == HingeKind::revolute", "ARTICULA_IS_REVOLUTE(b.kind)");
+  replace("b.kind != HingeKind::revolute", "!ARTICULA_IS_REVOLUTE(b.kind)");
+  replace("(kind == HingeKind::revolute)", "(ARTICULA_IS_REVOLUTE(kind))");
   // Sizes of arrays are known when a program is compiled.
   replace("  void plan(Give&& give", "  constexpr void plan(Give&& give");
   replace("  int slots() const {", "  constexpr int slots() const {");
@@ -225,13 +230,18 @@ Program program_of(const Model& model, const Task& task, Style style, int thread
   Program program;
   program.algorithm = task.algorithm;
   program.threads = threads;
+  unsigned kinds = 0;
+  for (int k = 1; k <= model.tree<S>().bodies; ++k) kinds |= 1u << static_cast<int>(model.tree<S>().index[k].kind);
+  const bool revolute = kinds == 1u << static_cast<int>(HingeKind::revolute);
   program.text = fmt::format(
-      "{}#define ARTICULA_THREADS {}\n#define {}\n#include \"articula/cuda/device_prelude.hpp\"\n"
+      "{}#define ARTICULA_THREADS {}\n#define {}\n#define ARTICULA_KINDS {}u\n"
+      "#define ARTICULA_IS_REVOLUTE(kind) {}\n#include \"articula/cuda/device_prelude.hpp\"\n"
       "namespace articula::device {{ using Number = {}; }}\n#include \"articula/cuda/device_kernel.hpp\"\n",
       style == Style::specialised ? "#define ARTICULA_SPECIALISED\n" : "", threads,
       task.algorithm == "rollout" ? std::string("ARTICULA_ROLLOUT")
       : task.listed >= 0          ? fmt::format("ARTICULA_ALGORITHM listed<{}>", task.listed)
                                   : fmt::format("ARTICULA_ALGORITHM {}", task.algorithm),
+      kinds, revolute ? "true" : "((kind) == HingeKind::revolute)",
       sizeof(S) == sizeof(double) ? "double" : "float");
   for (const Text& text : texts()) program.files.emplace_back(text.name, adapted(text.text, style));
   program.files.emplace_back("articula/cuda/device_tables.hpp", Tables<S>(model, task).text());

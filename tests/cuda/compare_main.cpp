@@ -1,0 +1,143 @@
+// On a machine with a GPU: every algorithm, every joint kind, the models of this repository and random trees, against the
+// CPU's batch. One process for each part of the models compiles and compares; `make gpu-test` runs it.
+//
+//   articula_gpu_test [--states N] [--processes N] [--only TEXT] MODELS_FOLDER
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <filesystem>
+#include <mutex>
+
+#include "articula/files/urdf.hpp"
+#include "tests/support/device_comparison.hpp"
+
+namespace articula::testing {
+namespace {
+
+struct Named {
+  std::string name;
+  std::function<Model()> make;
+};
+
+std::vector<Named> models(const std::string& folder) {
+  std::vector<Named> all;
+  for (const char* const robot :
+       {"arm7", "puma560", "double_pendulum", "planar_2r", "quadruped", "humanoid", "hand", "gripper_fingers",
+        "four_bar_chain", "slider_crank_chain", "stewart_leg"})
+    all.push_back({robot, [=] {
+                     const bool free = !std::strcmp(robot, "quadruped") || !std::strcmp(robot, "humanoid");
+                     return read_urdf(folder + "/" + robot + ".urdf", {.base = free ? Base::free : Base::fixed});
+                   }});
+  for (const JointKind kind : moving_joint_kinds())
+    all.push_back({fmt::format("one {}", name_of(kind)), [=] { return Model(one_joint_spec(kind)); }});
+  for (int seed = 1; seed <= 4; ++seed)
+    all.push_back({fmt::format("tree {}", seed), [=] {
+                     Rng rng(seed);
+                     RandomOptions options;
+                     options.links = rng.integer(4, 9);
+                     options.mass_ratio = 10;
+                     options.mimic = seed == 4 ? 0.5 : 0;
+                     return Model(random_spec(rng, options), {.base = seed == 3 ? Base::free : Base::fixed});
+                   }});
+  return all;
+}
+
+struct Settings {
+  std::size_t states = 300;
+  int processes = 1;
+  std::string only, models;
+};
+
+/// Returns how many comparisons failed.
+template <class S>
+int compare(const Named& model, const Settings& settings, const cuda::BatchOptions& options, const char* how,
+            bool everything) {
+  int failures = 0, count = 0;
+  double worst = 0;
+  std::string worst_name;
+  const double limit = sizeof(S) == sizeof(double) ? 1e-12 : 2e-5;
+  const std::size_t states = options.layout == Layout::tiles ? settings.states / 32 * 32 : settings.states;
+  const auto on_difference = [&](const std::string& what, double difference, double rounding) {
+    ++count;
+    if (difference > worst && difference > 4 * rounding) worst = difference, worst_name = what;
+    // Where rounding of the arguments alone moves results by more than that, no two programs agree.
+    if (difference <= std::max(limit, 10 * rounding)) return;
+    ++failures;
+    fmt::print("FAILED {} {} {} {}: {:.2g} from the CPU's batch, rounding {:.2g}\n", model.name,
+               sizeof(S) == 8 ? "double" : "float", how, what, difference, rounding);
+  };
+  try {
+    DeviceComparison<S> c(model.make(), options, states, on_difference);
+    if (everything) {
+      c.everything();
+    } else {
+      for (const char* const name : {"forward_dynamics", "inverse_dynamics", "mass_matrix"})
+        c.compare(*find_algorithm(name), false);
+      c.rollouts(Integrator::rk4);
+    }
+  } catch (const std::exception& error) {
+    ++failures;
+    fmt::print("FAILED {} {} {}: {}\n", model.name, sizeof(S) == 8 ? "double" : "float", how, error.what());
+  }
+  fmt::print("{:20} {:6} {:24} {:3} comparisons, worst {:.1e} {}\n", model.name, sizeof(S) == 8 ? "double" : "float", how,
+             count, worst, worst_name);
+  std::fflush(stdout);
+  return failures;
+}
+
+int compare_model(const Named& model, const Settings& settings) {
+  using cuda::Where;
+  int failures = 0;
+  failures += compare<double>(model, settings, {.layout = Layout::columns}, "columns", true);
+  failures += compare<float>(model, settings, {.layout = Layout::columns}, "columns", true);
+  if (model.make().body_count() > 20) return failures;
+  failures += compare<double>(model, settings, {.layout = Layout::rows}, "rows", false);
+  failures += compare<float>(model, settings, {.layout = Layout::tiles}, "tiles", false);
+  failures += compare<double>(model, settings, {.layout = Layout::columns, .memory = Where::host}, "columns, host", false);
+  failures += compare<float>(model, settings, {.layout = Layout::rows, .memory = Where::host}, "rows, host", false);
+  return failures;
+}
+
+}  // namespace
+}  // namespace articula::testing
+
+int main(int argc, char** argv) {
+  using namespace articula::testing;
+  Settings settings;
+  for (int i = 1; i < argc; ++i) {
+    const std::string option = argv[i];
+    if (option == "--states" && i + 1 < argc)
+      settings.states = std::stoul(argv[++i]);
+    else if (option == "--processes" && i + 1 < argc)
+      settings.processes = std::stoi(argv[++i]);
+    else if (option == "--only" && i + 1 < argc)
+      settings.only = argv[++i];
+    else
+      settings.models = option;
+  }
+  std::vector<Named> all = models(settings.models);
+  if (!settings.only.empty()) std::erase_if(all, [&](const Named& n) { return n.name.find(settings.only) == std::string::npos; });
+  std::vector<pid_t> children;
+  for (int p = 0; p < settings.processes; ++p) {
+    const pid_t child = settings.processes > 1 ? fork() : 0;
+    if (child != 0) {
+      children.push_back(child);
+      continue;
+    }
+    int failures = 0;
+    for (std::size_t i = p; i < all.size(); i += settings.processes) failures += compare_model(all[i], settings);
+    if (settings.processes > 1) _exit(failures ? 1 : 0);
+    fmt::print("{}\n", failures ? "FAILED" : "all agree");
+    return failures ? 1 : 0;
+  }
+  bool failed = false;
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    failed = failed || status != 0;
+  }
+  fmt::print("{}\n", failed ? "FAILED" : "all agree");
+  return failed ? 1 : 0;
+}
