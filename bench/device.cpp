@@ -45,7 +45,8 @@ struct ResidentStates {
     }
     for (int k = 0; k < argument_count; ++k)
       for (std::size_t i = 0; i < host[k].size() / count; ++i)
-        for (std::size_t s = different; s < count; ++s) host[k][i * count + s] = host[k][i * count + s % different];
+        for (std::size_t s = different; s < count; ++s)
+          host[k][i * count + s] = host[k][i * count + s % different];
   }
   std::size_t count;
   std::array<std::vector<S>, argument_count> host;
@@ -90,7 +91,8 @@ double operations_of(const Model& model, const Algorithm& algorithm) {
 template <class S>
 class DeviceBench {
  public:
-  DeviceBench(const std::string& name, const Model& model, bool quick) : name_(name), model_(model), quick_(quick) {}
+  DeviceBench(const std::string& name, const Model& model, bool quick)
+      : name_(name), model_(model), quick_(quick) {}
 
   /// Compiles everything that will be timed.
   void prepare(const std::vector<DeviceRow>& rows, int part, int parts) {
@@ -136,7 +138,8 @@ class DeviceBench {
     double on_cpu = 1e30;
     for (int i = 0; i < (quick_ ? 1 : 5); ++i)
       on_cpu = std::min(on_cpu, seconds_of([&](long) { a.many<S>()(cpu, call); }, 1));
-    fmt::print("| {} | {} | {} | {} | {:.3g} | {:.3g} |\n", name_, number(), name, count, count / best, count / on_cpu);
+    fmt::print("| {} | {} | {} | {} | {:.3g} | {:.3g} |\n", name_, number(), name, count, count / best,
+               count / on_cpu);
   }
 
  private:
@@ -180,10 +183,12 @@ class DeviceBench {
     call.out = out, call.frames = frames;
     const double s = seconds_on_device([&] { batch.compute(a, call); }, quick_ ? 2 : 20);
     const double rate = static_cast<double>(count) / s, operations = operations_of(model_, a);
-    fmt::print("| {} | {} | {} | {} | {} | {:.1f} us | **{:.3g}** | {} | {} | {} | {:.0f} % | {:.1f} |\n", name_, number(),
-               a.name, count, style == Style::specialised ? "specialised" : "rolled", s * 1e6, rate, use.registers,
-               use.local_bytes,
-               operations > 0 ? fmt::format("{:.0f} %", 100 * operations * rate / (sizeof(S) == 8 ? 33.5e12 : 67e12)) : "-",
+    fmt::print("| {} | {} | {} | {} | {} | {:.1f} us | **{:.3g}** | {} | {} | {} | {:.0f} % | {:.1f} |\n",
+               name_, number(), a.name, count, style == Style::specialised ? "specialised" : "rolled",
+               s * 1e6, rate, use.registers, use.local_bytes,
+               operations > 0
+                   ? fmt::format("{:.0f} %", 100 * operations * rate / (sizeof(S) == 8 ? 33.5e12 : 67e12))
+                   : "-",
                100 * bytes * rate / 4.8e12, made);
     std::fflush(stdout);
   }
@@ -192,14 +197,16 @@ class DeviceBench {
     cuda::Batch<S> batch(model_, {.layout = Layout::columns, .style = style});
     const cuda::KernelUse use = batch.prepare_rollout(Integrator::rk4);
     ResidentStates<S> states(model_, count);
-    cuda::Array<S> q(0, states.host[0].size()), v(0, states.host[1].size()), q_end(0, q.size()), v_end(0, v.size());
+    cuda::Array<S> q(0, states.host[0].size()), v(0, states.host[1].size()), q_end(0, q.size()),
+        v_end(0, v.size());
     q.upload(states.host[0]), v.upload(states.host[1]);
     RolloutOptions o;
     o.step = 1e-4, o.steps = steps, o.every = steps, o.damping = true;
     const double s = seconds_on_device([&] { batch.rollout(q, v, {}, o, q_end, v_end); }, quick_ ? 1 : 3);
-    fmt::print("| {} | {} | rollout, {} rk4 steps | {} | {} | {:.4g} ms | **{:.3g} steps** | {} | {} | | | |\n", name_, number(),
-               steps, count, style == Style::specialised ? "specialised" : "rolled", s * 1e3,
-               static_cast<double>(count * steps) / s, use.registers, use.local_bytes);
+    fmt::print(
+        "| {} | {} | rollout, {} rk4 steps | {} | {} | {:.4g} ms | **{:.3g} steps** | {} | {} | | | |\n",
+        name_, number(), steps, count, style == Style::specialised ? "specialised" : "rolled", s * 1e3,
+        static_cast<double>(count * steps) / s, use.registers, use.local_bytes);
     std::fflush(stdout);
   }
 
@@ -245,10 +252,14 @@ int device_bench(const std::vector<std::string>& robots, bool quick) {
     const std::size_t slash = file.find_last_of('/') + 1;
     Robot r{file.substr(slash, file.size() - slash - 5), model, {}, {}};
     const bool small = model.nv() <= 8, medium = model.nv() <= 20;
-    r.rows = {{"forward_dynamics", medium ? both : rolled}, {"inverse_dynamics", medium ? both : rolled},
-              {"mass_matrix", small ? both : rolled},       {"inverse_mass_matrix", small ? both : rolled},
-              {"linearized_forward", small ? both : rolled}, {"linearized_inverse", small ? both : rolled},
-              {"forward_gradient", small ? both : rolled},  {"jacobian", {}},
+    r.rows = {{"forward_dynamics", medium ? both : rolled},
+              {"inverse_dynamics", medium ? both : rolled},
+              {"mass_matrix", small ? both : rolled},
+              {"inverse_mass_matrix", small ? both : rolled},
+              {"linearized_forward", small ? both : rolled},
+              {"linearized_inverse", small ? both : rolled},
+              {"forward_gradient", small ? both : rolled},
+              {"jacobian", {}},
               {"rollout", small ? both : rolled}};
     r.rows_in_double = {{"forward_dynamics", medium ? both : rolled},
                         {"inverse_dynamics", medium ? both : rolled},
@@ -262,31 +273,31 @@ int device_bench(const std::vector<std::string>& robots, bool quick) {
   in_processes(cores, [&](int part) {
     for (Robot& r : all) {
       DeviceBench<float>(r.name, r.model, quick).prepare(r.rows, part, cores);
-      DeviceBench<double>(r.name, r.model, quick).prepare(r.rows_in_double, (part + cores / 2) % cores, cores);
+      DeviceBench<double>(r.name, r.model, quick)
+          .prepare(r.rows_in_double, (part + cores / 2) % cores, cores);
     }
   });
   for (const cuda::Device& d : cuda::devices())
-    fmt::print("GPU {}: {}, compute capability {}.{}, {} multiprocessors, {:.0f} GB\n\n", d.number, d.name, d.major, d.minor,
-               d.processors, static_cast<double>(d.memory) * 1e-9);
+    fmt::print("GPU {}: {}, compute capability {}.{}, {} multiprocessors, {:.0f} GB\n\n", d.number, d.name,
+               d.major, d.minor, d.processors, static_cast<double>(d.memory) * 1e-9);
   fmt::print(
-      "| robot | numbers | call | states | kernel | time | per second | registers | local bytes | arithmetic | memory | made "
+      "| robot | numbers | call | states | kernel | time | per second | registers | local bytes | arithmetic "
+      "| memory | made "
       "in s |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
   const std::size_t many = quick ? 1024 : 1 << 20;
   for (Robot& r : all) {
     DeviceBench<float> in_float(r.name, r.model, quick);
     DeviceBench<double> in_double(r.name, r.model, quick);
-    for (const std::size_t count : {std::size_t(1024), many}) {
-      if (count == 1024) {
-        in_float.row({"forward_dynamics", {}}, count);
-        in_double.row({"forward_dynamics", {}}, count);
-        continue;
-      }
-      for (const DeviceRow& row : r.rows) in_float.row(row, count);
-      for (const DeviceRow& row : r.rows_in_double) in_double.row(row, count);
-    }
+    in_float.row({"forward_dynamics", {}}, 1024);
+    in_double.row({"forward_dynamics", {}}, 1024);
+    for (const DeviceRow& row : r.rows) in_float.row(row, many);
+    for (const DeviceRow& row : r.rows_in_double) in_double.row(row, many);
   }
-  fmt::print("\nFrom the host's memory and back, and the CPU's batch on {} threads ({}):\n\n", cores, cpu_name());
-  fmt::print("| robot | numbers | call | states | GPU with transfers, per second | CPU, per second |\n|---|---|---|---|---|---|\n");
+  fmt::print("\nFrom the host's memory and back, and the CPU's batch on {} threads ({}):\n\n", cores,
+             cpu_name());
+  fmt::print(
+      "| robot | numbers | call | states | GPU with transfers, per second | CPU, per second "
+      "|\n|---|---|---|---|---|---|\n");
   for (Robot& r : all)
     for (const char* const name : {"forward_dynamics", "linearized_forward"}) {
       DeviceBench<float>(r.name, r.model, quick).transfers(name, many / 4);

@@ -18,7 +18,8 @@ void Batch<S>::vary(In<S> inertias, In<S> armature) {
   for (auto& w : d.workers) first = std::min(first, std::exchange(w.failed, batching::nothing_failed));
   if (first != batching::nothing_failed) throw ArgumentError(*given.problem_in(first));
 
-  const std::size_t tiles = (given.count + lanes - 1) / lanes, constants = given.numbers_of_inertias() * lanes,
+  const std::size_t tiles = (given.count + lanes - 1) / lanes,
+                    constants = given.numbers_of_inertias() * lanes,
                     rotors = given.numbers_of_armature() * lanes;
   if (!d.varied) d.varied.emplace();
   batching::Varied<S>& varied = *d.varied;
@@ -28,7 +29,8 @@ void Batch<S>::vary(In<S> inertias, In<S> armature) {
   if (varied.armature.size() < tiles * rotors) varied.armature = AlignedArray<S>(tiles * rotors);
   d.use_varied();
   d.on_threads(tiles, [&](int, std::size_t tile) {
-    given.put_tile(tile, lanes, varied.inertias.data() + tile * constants, varied.armature.data() + tile * rotors);
+    given.put_tile(tile, lanes, varied.inertias.data() + tile * constants,
+                   varied.armature.data() + tile * rotors);
   });
 }
 

@@ -23,7 +23,12 @@ class VariedInertias {
   /// keep from one call to the next; empty at first.
   VariedInertias(const Model& model, Layout layout, std::size_t lanes, std::span<const S> inertias,
                  std::span<const S> armature, std::vector<int>& armature_of)
-      : model_(model), layout_(layout), lanes_(lanes), inertias_(inertias), armature_(armature), own_(armature_of) {
+      : model_(model),
+        layout_(layout),
+        lanes_(lanes),
+        inertias_(inertias),
+        armature_(armature),
+        own_(armature_of) {
     const std::size_t bodies = model.body_count(), nv = model.nv(), n = inertial_parameter_count * bodies;
     if (nv == 0) throw ArgumentError(fmt::format("vary: model '{}' has no joint that moves", model.name()));
     if (inertias.empty() && armature.empty())

@@ -36,7 +36,8 @@ class Array {
 };
 
 template <class T>
-Array<T>::Array(std::shared_ptr<const Context> context, std::size_t size) : context_(std::move(context)), size_(size) {
+Array<T>::Array(std::shared_ptr<const Context> context, std::size_t size)
+    : context_(std::move(context)), size_(size) {
   const Use use(*context_);
   if (size > 0)
     driver().check(driver().MemAlloc(&at_, size * sizeof(T)),

@@ -20,7 +20,8 @@ template <class S, std::size_t outputs>
 struct Made {
   Call<S> call;
   std::array<std::span<S>, outputs> out;
-  Made(std::initializer_list<std::pair<Argument, std::span<const S>>> in, std::array<std::span<S>, outputs> results)
+  Made(std::initializer_list<std::pair<Argument, std::span<const S>>> in,
+       std::array<std::span<S>, outputs> results)
       : out(results) {
     for (const auto& [argument, x] : in) call.in[static_cast<int>(argument)] = x;
     call.out = out;
@@ -38,7 +39,8 @@ struct Made {
 }  // namespace
 
 template <class S>
-Batch<S>::Batch(const Model& model, const BatchOptions& options) : data_(std::make_unique<Data>(model, options)) {}
+Batch<S>::Batch(const Model& model, const BatchOptions& options)
+    : data_(std::make_unique<Data>(model, options)) {}
 template <class S>
 Batch<S>::~Batch() = default;
 template <class S>
@@ -60,7 +62,8 @@ void Batch<S>::compute(const Algorithm& algorithm, const Call<S>& call) {
     throw ArgumentError(fmt::format("{}: goes one state after the other, which GPUs do not", algorithm.name));
   if (algorithm.options_one_by_one && (call.method != Method::automatic || !call.wrenches.empty()))
     throw ArgumentError(
-        fmt::format("{}: external forces and other methods go one state after the other, which GPUs do not", algorithm.name));
+        fmt::format("{}: external forces and other methods go one state after the other, which GPUs do not",
+                    algorithm.name));
   data_->compute(algorithm, call);
 }
 template <class S>
@@ -79,7 +82,8 @@ KernelUse Batch<S>::prepare(std::string_view name, std::span<const int> frames, 
   const Algorithm* const algorithm = algorithm_on_devices(name);
   if (!algorithm) throw ArgumentError(fmt::format("there is no algorithm '{}'", name));
   return data_
-      ->kernel({.name = name, .frames = frames, .wrenches = wrenches, .varied = data_->varied_count > 0}, algorithm)
+      ->kernel({.name = name, .frames = frames, .wrenches = wrenches, .varied = data_->varied_count > 0},
+               algorithm)
       .use;
 }
 template <class S>
@@ -168,7 +172,8 @@ void Batch<S>::frame_acceleration(int frame, In<S> q, In<S> v, In<S> a, Out<S> a
 }
 template <class S>
 void Batch<S>::jacobian_dot_v(int frame, In<S> q, In<S> v, Out<S> acceleration, Axes axes) {
-  compute("jacobian_dot_v", Made<S, 1>({{at_q, q}, {at_v, v}}, {acceleration}).frames({&frame, 1}, axes).call);
+  compute("jacobian_dot_v",
+          Made<S, 1>({{at_q, q}, {at_v, v}}, {acceleration}).frames({&frame, 1}, axes).call);
 }
 template <class S>
 void Batch<S>::jacobian(int frame, In<S> q, Out<S> matrix, Axes axes) {
@@ -190,45 +195,52 @@ void Batch<S>::perturbed_inverse(In<S> q, In<S> v, In<S> a, In<S> dq, In<S> dv, 
 template <class S>
 void Batch<S>::perturbed_forward(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> dv, In<S> dtau, Out<S> da) {
   compute("perturbed_forward",
-          Made<S, 1>({{at_q, q}, {at_v, v}, {at_tau, tau}, {at_dq, dq}, {at_dv, dv}, {at_dtau, dtau}}, {da}).call);
+          Made<S, 1>({{at_q, q}, {at_v, v}, {at_tau, tau}, {at_dq, dq}, {at_dv, dv}, {at_dtau, dtau}}, {da})
+              .call);
 }
 template <class S>
-void Batch<S>::inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S> by_q, Out<S> by_v, Out<S> by_a) {
+void Batch<S>::inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S> by_q, Out<S> by_v,
+                                Out<S> by_a) {
   compute("inverse_gradient",
           Made<S, 3>({{at_q, q}, {at_v, v}, {at_a, a}, {at_weights, weights}}, {by_q, by_v, by_a}).call);
 }
 template <class S>
-void Batch<S>::forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<S> by_q, Out<S> by_v, Out<S> by_tau) {
-  compute("forward_gradient",
-          Made<S, 3>({{at_q, q}, {at_v, v}, {at_tau, tau}, {at_weights, weights}}, {by_q, by_v, by_tau}).call);
+void Batch<S>::forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<S> by_q, Out<S> by_v,
+                                Out<S> by_tau) {
+  compute(
+      "forward_gradient",
+      Made<S, 3>({{at_q, q}, {at_v, v}, {at_tau, tau}, {at_weights, weights}}, {by_q, by_v, by_tau}).call);
 }
 template <class S>
 void Batch<S>::operational_space(std::span<const int> frames, In<S> q, In<S> v, Out<S> omega, Out<S> lambda,
                                  Out<S> coriolis, Out<S> gravity, Out<S> jacobian_bar, Out<S> rank) {
-  compute("operational_space", Made<S, 6>({{at_q, q}, {at_v, v}}, {omega, lambda, coriolis, gravity, jacobian_bar, rank})
-                                   .frames(frames)
-                                   .call);
+  compute("operational_space",
+          Made<S, 6>({{at_q, q}, {at_v, v}}, {omega, lambda, coriolis, gravity, jacobian_bar, rank})
+              .frames(frames)
+              .call);
 }
 template <class S>
-void Batch<S>::diagonalized(In<S> q, In<S> v, In<S> tau, Out<S> nu, Out<S> epsilon, Out<S> coriolis_nu, Out<S> xi,
-                            Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches) {
+void Batch<S>::diagonalized(In<S> q, In<S> v, In<S> tau, Out<S> nu, Out<S> epsilon, Out<S> coriolis_nu,
+                            Out<S> xi, Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches) {
   compute("diagonalized", Made<S, 7>({{at_q, q}, {at_v, v}, {at_tau, tau}},
                                      {nu, epsilon, coriolis_nu, xi, kappa, coriolis_xi, D})
                               .wrenches(wrenches)
                               .call);
 }
 template <class S>
-void Batch<S>::step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next, const StepOptions& options) {
+void Batch<S>::step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next,
+                    const StepOptions& options) {
   RolloutOptions one;
   static_cast<StepOptions&>(one) = options;
   one.step = h;
   if (q_next.size() != q.size() || v_next.size() != v.size())
-    throw ArgumentError(fmt::format("step: q_next and v_next have {} and {} numbers, q and v have {} and {}", q_next.size(),
-                                    v_next.size(), q.size(), v.size()));
+    throw ArgumentError(fmt::format("step: q_next and v_next have {} and {} numbers, q and v have {} and {}",
+                                    q_next.size(), v_next.size(), q.size(), v.size()));
   data_->rollout("step", q, v, tau, one, q_next, v_next);
 }
 template <class S>
-void Batch<S>::rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path, Out<S> v_path) {
+void Batch<S>::rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path,
+                       Out<S> v_path) {
   data_->rollout("rollout", q, v, tau, options, q_path, v_path);
 }
 
@@ -240,7 +252,8 @@ void Batch<S>::vary(In<S> inertias, In<S> armature) {
   for (std::size_t state = 0; state < given.count; ++state)
     if (const auto problem = given.problem_in(state)) throw ArgumentError(*problem);
   const std::size_t tiles = (given.count + warp - 1) / warp;
-  std::vector<S> constants(tiles * given.numbers_of_inertias() * warp), rotors(tiles * given.numbers_of_armature() * warp);
+  std::vector<S> constants(tiles * given.numbers_of_inertias() * warp),
+      rotors(tiles * given.numbers_of_armature() * warp);
   for (std::size_t tile = 0; tile < tiles; ++tile)
     given.put_tile(tile, warp, constants.data() + tile * given.numbers_of_inertias() * warp,
                    rotors.data() + tile * given.numbers_of_armature() * warp);

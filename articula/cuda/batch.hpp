@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "articula/algorithms/algorithms.hpp"
-#include "articula/cuda/array.hpp"
 #include "articula/cuda/arguments.hpp"
+#include "articula/cuda/array.hpp"
 #include "articula/cuda/kernel_cache.hpp"
 
 namespace articula::cuda {
@@ -22,7 +22,8 @@ struct BatchOptions {
   Layout layout = Layout::rows;  // columns and tiles (of 32 states) are faster
   int device = 0;
   Where memory = Where::device;
-  Handle stream = nullptr;       // a CUstream; null: the default one. Calls on the host's memory have streams of their own
+  Handle stream =
+      nullptr;  // a CUstream; null: the default one. Calls on the host's memory have streams of their own
   std::optional<Style> style{};  // unless it is left to the model's size
   Progress progress{};
 };
@@ -85,11 +86,12 @@ class Batch {
   void perturbed_forward(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> dv, In<S> dtau, Out<S> da);
   void inverse_gradient(In<S> q, In<S> v, In<S> a, In<S> weights, Out<S> by_q, Out<S> by_v, Out<S> by_a);
   void forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<S> by_q, Out<S> by_v, Out<S> by_tau);
-  void operational_space(std::span<const int> frames, In<S> q, In<S> v, Out<S> omega, Out<S> lambda, Out<S> coriolis,
-                         Out<S> gravity, Out<S> jacobian_bar, Out<S> rank);
-  void diagonalized(In<S> q, In<S> v, In<S> tau, Out<S> nu, Out<S> epsilon, Out<S> coriolis_nu, Out<S> xi, Out<S> kappa,
-                    Out<S> coriolis_xi, Out<S> D, In<S> wrenches = {});
-  void step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next, const StepOptions& options = {});
+  void operational_space(std::span<const int> frames, In<S> q, In<S> v, Out<S> omega, Out<S> lambda,
+                         Out<S> coriolis, Out<S> gravity, Out<S> jacobian_bar, Out<S> rank);
+  void diagonalized(In<S> q, In<S> v, In<S> tau, Out<S> nu, Out<S> epsilon, Out<S> coriolis_nu, Out<S> xi,
+                    Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches = {});
+  void step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next,
+            const StepOptions& options = {});
   void rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path, Out<S> v_path);
 
   /// Arrays are the host's, whatever the batch's memory; the layout is the batch's. Waits for calls under way.

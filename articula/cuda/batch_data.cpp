@@ -46,7 +46,10 @@ const Algorithm* algorithm_on_devices(std::string_view name) {
 
 template <class S>
 Batch<S>::Data::Data(const Model& m, const BatchOptions& o)
-    : model(m), options(o), context(std::make_shared<const Context>(o.device)), failed_here(most_kernels, nothing_failed) {
+    : model(m),
+      options(o),
+      context(std::make_shared<const Context>(o.device)),
+      failed_here(most_kernels, nothing_failed) {
   compiler();  // its absence is said now
   failed = Array<unsigned long long>(context, most_kernels);
   failed.upload(failed_here, options.stream);
@@ -86,7 +89,8 @@ const Kernel& Batch<S>::Data::kernel(const WantedKernel& w, const Algorithm* alg
     for (const Part& part : algorithm->parts)
       task.results.push_back({part.key, part, numbers_of(model, *algorithm, part, w.frames.size())});
   }
-  auto k = std::make_unique<Kernel>(Kernel{task.algorithm, task.frames, w.axes, w.wrenches, w.varied, w.integrator});
+  auto k = std::make_unique<Kernel>(
+      Kernel{task.algorithm, task.frames, w.axes, w.wrenches, w.varied, w.integrator});
   k->failed = kernels.size();
   k->use.style = options.style.value_or(best_style(model, task, sizeof(S) == sizeof(double)));
   const Program program = program_of<S>(model, task, k->use.style);
@@ -107,10 +111,11 @@ const Kernel& Batch<S>::Data::kernel(const WantedKernel& w, const Algorithm* alg
 template <class S>
 std::size_t Batch<S>::Data::count_of(const char* function, std::size_t size_of_q) const {
   const std::size_t nq = model.nq();
-  if (nq == 0) throw ArgumentError(fmt::format("{}: model '{}' has no joint that moves", function, model.name()));
+  if (nq == 0)
+    throw ArgumentError(fmt::format("{}: model '{}' has no joint that moves", function, model.name()));
   if (size_of_q % nq)
-    throw ArgumentError(fmt::format("{}: q has {} numbers, no multiple of nq = {} of model '{}'", function, size_of_q, nq,
-                                    model.name()));
+    throw ArgumentError(fmt::format("{}: q has {} numbers, no multiple of nq = {} of model '{}'", function,
+                                    size_of_q, nq, model.name()));
   const std::size_t count = size_of_q / nq;
   if (options.layout == Layout::tiles && count % warp)
     throw ArgumentError(
@@ -124,8 +129,8 @@ template <class S>
 void Batch<S>::Data::require(const char* function, const char* name, std::size_t size, std::size_t count,
                              std::size_t n) const {
   if (size != count * n)
-    throw ArgumentError(fmt::format("{}: {} has {} numbers, {} states of model '{}' need {}", function, name, size, count,
-                                    model.name(), count * n));
+    throw ArgumentError(fmt::format("{}: {} has {} numbers, {} states of model '{}' need {}", function, name,
+                                    size, count, model.name(), count * n));
 }
 
 template <class S>
@@ -159,7 +164,8 @@ void Batch<S>::Data::compute(const Algorithm& a, const Call<S>& call) {
     require(a.name, a.parts[i].key, call.out[i].size(), count, n);
     traffic.give(a.parts[i].key, call.out[i], n, &args.out[i]);
   }
-  WantedKernel wanted{.name = a.name, .axes = call.axes, .wrenches = !call.wrenches.empty(), .varied = varied_count > 0};
+  WantedKernel wanted{
+      .name = a.name, .axes = call.axes, .wrenches = !call.wrenches.empty(), .varied = varied_count > 0};
   if (a.frames != FramesNeeded::none) wanted.frames = call.frames;
   run(kernel(wanted, &a), args, traffic, count);
 }
@@ -169,13 +175,14 @@ void Batch<S>::Data::launch(const Kernel& k, const Arguments<S>& args, Handle st
   if (args.count == 0) return;
   // Few states are spread over all processors.
   int threads = k.use.threads;
-  while (threads > warp && args.count < static_cast<long>(threads) * context->device().processors) threads /= 2;
+  while (threads > warp && args.count < static_cast<long>(threads) * context->device().processors)
+    threads /= 2;
   Arguments<S> copy = args;
   void* parameters[] = {&copy};
   const auto blocks = static_cast<unsigned>((args.count + threads - 1) / threads);
-  driver().check(
-      driver().LaunchKernel(k.function, blocks, 1, 1, static_cast<unsigned>(threads), 1, 1, 0, stream, parameters, nullptr),
-      "start a computation");
+  driver().check(driver().LaunchKernel(k.function, blocks, 1, 1, static_cast<unsigned>(threads), 1, 1, 0,
+                                       stream, parameters, nullptr),
+                 "start a computation");
 }
 
 template <class S>
@@ -204,7 +211,8 @@ void Batch<S>::Data::make_room(Lane& lane, std::size_t size) {
   if (lane.pinned) d.MemFreeHost(std::exchange(lane.pinned, nullptr));
   lane.device = Array<S>(context, size);
   void* pinned = nullptr;
-  d.check(d.MemHostAlloc(&pinned, size * sizeof(S), 0), fmt::format("make room for {} bytes to copy from", size * sizeof(S)));
+  d.check(d.MemHostAlloc(&pinned, size * sizeof(S), 0),
+          fmt::format("make room for {} bytes to copy from", size * sizeof(S)));
   lane.pinned = static_cast<S*>(pinned);
   lane.size = size;
 }
@@ -218,7 +226,8 @@ void Batch<S>::Data::run_on_host(const Kernel& k, Arguments<S>& args, Traffic& t
   for (int i = 0; i < t.outputs; ++i) given += t.out[i].n;
   // Pieces of about 32 MB: long enough for the bus, short enough that copies of one hide behind others.
   const std::size_t most = (std::size_t(32) << 20) / sizeof(S) / (taken + given);
-  const std::size_t piece = std::min((count + warp - 1) / warp * warp, std::max<std::size_t>(most / warp, 1) * warp);
+  const std::size_t piece =
+      std::min((count + warp - 1) / warp * warp, std::max<std::size_t>(most / warp, 1) * warp);
   for (Lane& lane : lanes) make_room(lane, piece * (taken + given));
   const bool columns = options.layout == Layout::columns;
   /// f(host's numbers, piece's numbers, how many) for the runs of neighbours that both have.
@@ -251,10 +260,11 @@ void Batch<S>::Data::run_on_host(const Kernel& k, Arguments<S>& args, Traffic& t
         *t.out_place[i] = lane.device.data() + (at - lane.pinned);
       args.first = static_cast<long>(first), args.count = static_cast<long>(lane.count);
       const auto device = reinterpret_cast<Address>(lane.device.data());
-      d.check(d.MemcpyHtoDAsync(device, lane.pinned, taken * lane.count * sizeof(S), lane.stream), "copy to the GPU");
+      d.check(d.MemcpyHtoDAsync(device, lane.pinned, taken * lane.count * sizeof(S), lane.stream),
+              "copy to the GPU");
       launch(k, args, lane.stream);
-      d.check(d.MemcpyDtoHAsync(results, device + (results - lane.pinned) * sizeof(S), given * lane.count * sizeof(S),
-                                lane.stream),
+      d.check(d.MemcpyDtoHAsync(results, device + (results - lane.pinned) * sizeof(S),
+                                given * lane.count * sizeof(S), lane.stream),
               "copy from the GPU");
       d.check(d.EventRecord(lane.done, lane.stream), "compute on the GPU");
     }
@@ -281,22 +291,24 @@ void Batch<S>::Data::report() {
   std::fill(failed_here.begin(), failed_here.end(), nothing_failed);
   failed.upload(failed_here, options.stream);
   if (which->name != "rollout") throw_singular_state(which->name.c_str(), least);
-  throw SingularError(fmt::format(
-      "rollout: state {} ends at step {}: some joint has nothing to move, or its numbers are not finite; it is NaN from "
-      "there on, all other states are done",
-      least, x & ((1ull << step_bits) - 1)));
+  throw SingularError(
+      fmt::format("rollout: state {} ends at step {}: some joint has nothing to move, or its numbers are not "
+                  "finite; it is NaN from "
+                  "there on, all other states are done",
+                  least, x & ((1ull << step_bits) - 1)));
 }
 
 template <class S>
-void Batch<S>::Data::rollout(const char* function, In<S> q, In<S> v, In<S> tau, const RolloutOptions& o, Out<S> q_path,
-                             Out<S> v_path) {
+void Batch<S>::Data::rollout(const char* function, In<S> q, In<S> v, In<S> tau, const RolloutOptions& o,
+                             Out<S> q_path, Out<S> v_path) {
   const std::size_t nq = model.nq(), nv = model.nv(), count = count_of(function, q.size());
   require(function, "v", v.size(), count, nv);
   if (!(o.step > 0) || !std::isfinite(o.step))
     throw ArgumentError(fmt::format("{}: the step is {} s, expected more than 0", function, o.step));
   if (o.steps == 0 || o.every == 0 || o.steps % o.every)
-    throw ArgumentError(fmt::format("{}: {} steps, states after every {}: expected a multiple, both at least 1", function,
-                                    o.steps, o.every));
+    throw ArgumentError(
+        fmt::format("{}: {} steps, states after every {}: expected a multiple, both at least 1", function,
+                    o.steps, o.every));
   if (stepping_of(o.integrator) != Stepping::explicit_step)
     throw ArgumentError(fmt::format("{}: {} does not step explicitly; {} do", function, name_of(o.integrator),
                                     integrator_names(Stepping::explicit_step)));
@@ -308,23 +320,26 @@ void Batch<S>::Data::rollout(const char* function, In<S> q, In<S> v, In<S> tau, 
   if (!tau.empty()) {
     args.forces_each_step = o.steps > 1 && tau.size() == count * o.steps * nv;
     if (!args.forces_each_step && tau.size() != count * nv)
-      throw ArgumentError(fmt::format(
-          "{}: tau has {} numbers, {} trajectories of model '{}' need none, {} (constant) or {} (of {} steps)", function,
-          tau.size(), count, model.name(), count * nv, count * o.steps * nv, o.steps));
+      throw ArgumentError(
+          fmt::format("{}: tau has {} numbers, {} trajectories of model '{}' need none, {} (constant) or {} "
+                      "(of {} steps)",
+                      function, tau.size(), count, model.name(), count * nv, count * o.steps * nv, o.steps));
     t.take("tau", tau, args.forces_each_step ? o.steps * nv : nv, &args.in[static_cast<int>(Argument::tau)]);
   }
   const auto path = [&](const char* name, Out<S> x, std::size_t n, S** place) {
     if (x.empty()) return;
     if (x.size() != count * times * n)
-      throw ArgumentError(fmt::format("{}: {} has {} numbers, {} trajectories of {} states of model '{}' need {}",
-                                      function, name, x.size(), count, times, model.name(), count * times * n));
+      throw ArgumentError(
+          fmt::format("{}: {} has {} numbers, {} trajectories of {} states of model '{}' need {}", function,
+                      name, x.size(), count, times, model.name(), count * times * n));
     t.give(name, x, times * n, place);
   };
   path("q_path", q_path, nq, &args.out[0]);
   path("v_path", v_path, nv, &args.out[1]);
   args.step = o.step, args.steps = static_cast<long>(o.steps), args.every = static_cast<long>(o.every);
   args.damping = o.damping;
-  run(kernel({.name = "rollout", .varied = varied_count > 0, .integrator = o.integrator}, nullptr), args, t, count);
+  run(kernel({.name = "rollout", .varied = varied_count > 0, .integrator = o.integrator}, nullptr), args, t,
+      count);
 }
 
 template struct Batch<double>::Data;

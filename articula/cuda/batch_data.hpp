@@ -64,11 +64,12 @@ struct Batch<S>::Data {
   void run(const Kernel& kernel, Arguments<S>& args, Traffic& traffic, std::size_t count);
   void run_on_host(const Kernel& kernel, Arguments<S>& args, Traffic& traffic, std::size_t count);
   void launch(const Kernel& kernel, const Arguments<S>& args, Handle stream);
-  void rollout(const char* function, In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path,
-               Out<S> v_path);
+  void rollout(const char* function, In<S> q, In<S> v, In<S> tau, const RolloutOptions& options,
+               Out<S> q_path, Out<S> v_path);
   void report();
   std::size_t count_of(const char* function, std::size_t size_of_q) const;
-  void require(const char* function, const char* name, std::size_t size, std::size_t count, std::size_t n) const;
+  void require(const char* function, const char* name, std::size_t size, std::size_t count,
+               std::size_t n) const;
 
   Model model;
   BatchOptions options;

@@ -3,7 +3,7 @@
 // (articula/batch) say around them.
 #pragma once
 
-#include "articula/cuda/device_tied.hpp"
+#include "articula/cuda/device_columns.hpp"
 #include "articula/kernels/centroidal_map_text.hpp"
 #include "articula/kernels/diagonal_text.hpp"
 #include "articula/kernels/inverse_dynamics_text.hpp"
@@ -13,8 +13,9 @@
 
 namespace articula::device::algorithm {
 
-inline constexpr MemoryNeeds to_move{}, to_factor{.side = true, .factor = true, .keep_D = true, .solve = true},
-    to_know_motion{.motion = true}, to_compose{.side = true, .composite = true};
+inline constexpr MemoryNeeds to_move{},
+    to_factor{.side = true, .factor = true, .keep_D = true, .solve = true}, to_know_motion{.motion = true},
+    to_compose{.side = true, .composite = true};
 constexpr Argument q = Argument::q, v = Argument::v, a = Argument::a, tau = Argument::tau, dq = Argument::dq,
                    dv = Argument::dv, da = Argument::da, dtau = Argument::dtau, weights = Argument::weights;
 inline constexpr Number one = 1;
@@ -22,21 +23,21 @@ inline constexpr Number one = 1;
 // --- dynamics
 struct inverse_dynamics : InFullCoordinates {
   static constexpr MemoryNeeds needs{.side = true};
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     device::inverse_dynamics<Number>(x.tree, x[q], x[v], x[a], x.wrenches, m, x.out[0]);
     return one;
   }
 };
 struct bias_forces : InFullCoordinates {
   static constexpr MemoryNeeds needs{.side = true};
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     device::inverse_dynamics<Number>(x.tree, x[q], x[v], nullptr, x.wrenches, m, x.out[0]);
     return one;
   }
 };
 struct gravity_forces : InFullCoordinates {
   static constexpr MemoryNeeds needs{.side = true};
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     Number rest[nv];
     fill(rest, nv, 0);
     device::inverse_dynamics<Number>(x.tree, x[q], rest, nullptr, nullptr, m, x.out[0]);
@@ -45,20 +46,21 @@ struct gravity_forces : InFullCoordinates {
 };
 struct forward_dynamics : InOwnCoordinates {
   static constexpr MemoryNeeds needs = accelerating;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     return accelerate(x.tree, x[q], x[v], x[tau], x.wrenches, m, x.out[0]);
   }
 };
 struct mass_matrix : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_compose;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     device::mass_matrix<Number>(x.tree, x[q], m, x.out[0]);
     return one;
   }
 };
 struct inverse_mass_matrix : InOwnCoordinates {
   static constexpr MemoryNeeds needs = has_mimics ? to_compose : to_factor;
-  static Number run(const Context& x, const Memory& m) {
+  static constexpr bool gives = column_by_column;
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     if constexpr (has_mimics) {
       TiedFactor factor;
       const Number smallest = factor.at(x.tree, x[q], m);
@@ -66,16 +68,19 @@ struct inverse_mass_matrix : InOwnCoordinates {
       return smallest;
     } else {
       const Number smallest = factor_mass_matrix<Number>(x.tree, x[q], m);
-      invert_mass_matrix<Number>(x.tree, m, x.out[0]);
+      if constexpr (gives)
+        inverse_columns(x, m, smallest);
+      else
+        invert_mass_matrix<Number>(x.tree, m, x.out[0]);
       return smallest;
     }
   }
 };
 struct coriolis_matrix : InFullCoordinates {
   static constexpr MemoryNeeds needs{.side = true};
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     with_memory<sizes_of<Number, CoriolisMemory>(sizes_tree), CoriolisMemory, Number>(
-        x.tree, [&](const CoriolisMemory<Number>& n) {
+        x.tree, [&](const CoriolisMemory<Number>& n) __attribute__((always_inline)) {
           device::coriolis_matrix<Number>(x.tree, x[q], x[v], m, n, x.out[0]);
         });
     return one;
@@ -83,7 +88,7 @@ struct coriolis_matrix : InFullCoordinates {
 };
 struct mass_matrix_rate : InFullCoordinates {
   static constexpr MemoryNeeds needs = coriolis_matrix::needs;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     coriolis_matrix::run(x, m);
     Number* const C = x.out[0];
     for (int i = 0; i < nv; ++i)
@@ -105,14 +110,14 @@ inline void energies_of(const Context& x, const Memory& m, Number* kinetic, Numb
 }
 struct energies : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_know_motion;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     energies_of(x, m, x.out[0], x.out[1]);
     return one;
   }
 };
 struct kinetic_energy : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_know_motion;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     Number potential;
     energies_of(x, m, x.out[0], &potential);
     return one;
@@ -120,14 +125,14 @@ struct kinetic_energy : InFullCoordinates {
 };
 struct potential_energy : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_know_motion;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     energies_of(x, m, nullptr, x.out[0]);
     return one;
   }
 };
 struct center_of_mass : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_know_motion;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     kinematics<Number>(x.tree, x[q], nullptr, nullptr, m);
     scatter<1>(totals<Number>(x.tree, m, false).center_of_mass, x.out[0]);
     if (massless && !varied) fill(x.out[0], 3, 0);
@@ -136,7 +141,7 @@ struct center_of_mass : InFullCoordinates {
 };
 struct momentum : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_know_motion;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     kinematics<Number>(x.tree, x[q], x[v], nullptr, m);
     scatter<1>(totals<Number>(x.tree, m, true).momentum, x.out[0]);
     if (massless && !varied) fill(x.out[0], 6, 0);
@@ -145,7 +150,7 @@ struct momentum : InFullCoordinates {
 };
 struct centroidal_map : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_compose;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     composite_inertias<Number>(x.tree, x[q], m);
     centroidal_columns<Number>(x.tree, m, SixRows<Number>{x.out[0], nv});
     return one;
@@ -162,9 +167,10 @@ ARTICULA_INLINE void with_path(F&& f) {
 }
 struct pose : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_move;
-  static Number run(const Context& x, const Memory&) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory&) {
     Number both[12];
-    with_path([&](const PathMemory<Number>& path) { pose_at<Number>(x.tree, x[q], frames[0], path, both); });
+    with_path([&](const PathMemory<Number>& path)
+                  __attribute__((always_inline)) { pose_at<Number>(x.tree, x[q], frames[0], path, both); });
     for (int i = 0; i < 9; ++i) x.out[0][i] = both[i];
     for (int i = 0; i < 3; ++i) x.out[1][i] = both[9 + i];
     return one;
@@ -173,7 +179,7 @@ struct pose : InFullCoordinates {
 /// Of several frames, 12 numbers each.
 struct poses : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_know_motion;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     kinematics<Number>(x.tree, x[q], nullptr, nullptr, m);
     Number* to = x.out[0];
     for (int i = 0; i < frame_count; ++i, to += 12) {
@@ -186,7 +192,7 @@ struct poses : InFullCoordinates {
 };
 struct frame_velocity : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_know_motion;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     kinematics<Number>(x.tree, x[q], x[v], nullptr, m);
     scatter<1>(articula::frame_velocity<Number>(m, place_frame<Number>(m, frames[0]), axes), x.out[0]);
     return one;
@@ -194,7 +200,7 @@ struct frame_velocity : InFullCoordinates {
 };
 struct frame_acceleration : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_know_motion;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     kinematics<Number>(x.tree, x[q], x[v], x[a], m);
     scatter<1>(articula::frame_acceleration<Number>(m, place_frame<Number>(m, frames[0]), axes), x.out[0]);
     return one;
@@ -202,7 +208,7 @@ struct frame_acceleration : InFullCoordinates {
 };
 struct jacobian_dot_v : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_know_motion;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     kinematics<Number>(x.tree, x[q], x[v], nullptr, m);
     scatter<1>(articula::frame_acceleration<Number>(m, place_frame<Number>(m, frames[0]), axes), x.out[0]);
     return one;
@@ -210,8 +216,8 @@ struct jacobian_dot_v : InFullCoordinates {
 };
 struct jacobian : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_move;
-  static Number run(const Context& x, const Memory&) {
-    with_path([&](const PathMemory<Number>& path) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory&) {
+    with_path([&](const PathMemory<Number>& path) __attribute__((always_inline)) {
       jacobian_at<Number>(x.tree, x[q], frames[0], axes, path, x.out[0]);
     });
     return one;
@@ -220,10 +226,12 @@ struct jacobian : InFullCoordinates {
 template <int number>
 struct listed : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_know_motion;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     KernelCall<Number> c;
-    for_each_index<argument_count>([&](auto i) { c.in[i.value] = x.in[i.value]; });
-    for_each_index<most_parts>([&](auto i) { c.out[i.value] = x.out[i.value]; });
+    for_each_index<argument_count>([&](auto i)
+                                       __attribute__((always_inline)) { c.in[i.value] = x.in[i.value]; });
+    for_each_index<most_parts>([&](auto i)
+                                   __attribute__((always_inline)) { c.out[i.value] = x.out[i.value]; });
     if (frame_count > 0) c.frame = frames[0];
     c.axes = axes;
     ListedAt<number>::type::template run<Number>(x.tree, c, m);
@@ -234,88 +242,96 @@ struct listed : InFullCoordinates {
 // --- linearizations
 struct linearized_inverse : InFullCoordinates {
   static constexpr MemoryNeeds needs{.side = true};
-  static Number run(const Context& x, const Memory& m) {
-    with_linearization<LinearizationNeeds{.columns = true}>(x, m, [&](const Linearization& lin) {
-      place_bodies<Number>(x.tree, x[q], m.x);
-      inverse_matrices<Number>(x.tree, x[v], x[a], {}, lin, x.out[2], x.out[0], x.out[1], NoTouch{});
-    });
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
+    with_linearization<LinearizationNeeds{.columns = true}>(
+        x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
+          place_bodies<Number>(x.tree, x[q], m.x);
+          inverse_matrices<Number>(x.tree, x[v], x[a], {}, lin, x.out[2], x.out[0], x.out[1], NoTouch{});
+        });
     return one;
   }
 };
 struct linearized_forward : InOwnCoordinates {
   static constexpr MemoryNeeds needs = accelerating_and_factoring;
-  static Number run(const Context& x, const Memory& m) {
+  static constexpr bool gives = column_by_column;
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     if constexpr (has_mimics) {
       return tied_linearized_forward(x, m);
     } else {
       Number smallest;
-      with_linearization<LinearizationNeeds{.direct = true}>(x, m, [&](const Linearization& lin) {
-        Number acceleration[nv];
-        smallest =
-            factored_forward<Number>(x.tree, x[q], x[v], x[tau], nullptr, lin, acceleration);
-        direct_forward<Number>(x.tree, x[v], acceleration, {}, lin, x.out[0], x.out[1], x.out[2], NoTouch{});
-      });
+      with_linearization<LinearizationNeeds{.direct = true}>(
+          x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
+            Number acceleration[nv];
+            smallest = factored_forward<Number>(x.tree, x[q], x[v], x[tau], nullptr, lin, acceleration);
+            if constexpr (gives)
+              direct_rows_one_by_one(x, lin, acceleration, smallest);
+            else
+              direct_forward<Number>(x.tree, x[v], acceleration, {}, lin, x.out[0], x.out[1], x.out[2],
+                                     NoTouch{});
+          });
       return smallest;
     }
   }
 };
 struct perturbed_inverse : InFullCoordinates {
   static constexpr MemoryNeeds needs{.side = true};
-  static Number run(const Context& x, const Memory& m) {
-    with_linearization<LinearizationNeeds{}>(x, m, [&](const Linearization& lin) {
-      device::perturbed_inverse<Number>(x.tree, x[q], x[v], x[a], x[dq], x[dv], x[da], {}, lin, x.out[0]);
-    });
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
+    with_linearization<LinearizationNeeds{}>(
+        x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
+          device::perturbed_inverse<Number>(x.tree, x[q], x[v], x[a], x[dq], x[dv], x[da], {}, lin, x.out[0]);
+        });
     return one;
   }
 };
 struct perturbed_forward : InOwnCoordinates {
   static constexpr MemoryNeeds needs = accelerating_and_factoring;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     if constexpr (has_mimics) {
       return tied_perturbed_forward(x, m);
     } else {
       Number smallest;
-      with_linearization<LinearizationNeeds{}>(x, m, [&](const Linearization& lin) {
-        Number acceleration[nv], right[nv];
-        smallest =
-            factored_forward<Number>(x.tree, x[q], x[v], x[tau], nullptr, lin, acceleration);
-        device::perturbed_forward<Number>(x.tree, x[v], acceleration, x[dq], x[dv], x[dtau], {}, lin, right,
-                                          x.out[0]);
-      });
+      with_linearization<LinearizationNeeds{}>(
+          x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
+            Number acceleration[nv], right[nv];
+            smallest = factored_forward<Number>(x.tree, x[q], x[v], x[tau], nullptr, lin, acceleration);
+            device::perturbed_forward<Number>(x.tree, x[v], acceleration, x[dq], x[dv], x[dtau], {}, lin,
+                                              right, x.out[0]);
+          });
       return smallest;
     }
   }
 };
 struct inverse_gradient : InFullCoordinates {
   static constexpr MemoryNeeds needs{.side = true};
-  static Number run(const Context& x, const Memory& m) {
-    with_linearization<LinearizationNeeds{}>(x, m, [&](const Linearization& lin) {
-      inverse_adjoint<Number>(x.tree, x[q], x[v], x[a], x[weights], false, {}, lin, x.out[0], x.out[1],
-                              x.out[2]);
-    });
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
+    with_linearization<LinearizationNeeds{}>(
+        x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
+          inverse_adjoint<Number>(x.tree, x[q], x[v], x[a], x[weights], false, {}, lin, x.out[0], x.out[1],
+                                  x.out[2]);
+        });
     return one;
   }
 };
 /// w . da = (M^-1 w) . (dtau - what dq and dv need): a solve, then the adjoint of the inverse dynamics.
 struct forward_gradient : InOwnCoordinates {
   static constexpr MemoryNeeds needs = accelerating_and_factoring;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     if constexpr (has_mimics) {
       return tied_forward_gradient(x, m);
     } else {
       Number smallest;
-      with_linearization<LinearizationNeeds{}>(x, m, [&](const Linearization& lin) {
-        Number acceleration[nv], scratch[nv];
-        smallest =
-            factored_forward<Number>(x.tree, x[q], x[v], x[tau], nullptr, lin, acceleration);
-        solve_mass_matrix<Number>(x.tree, m, x[weights], x.out[2]);
-        inverse_adjoint<Number>(x.tree, x[q], x[v], acceleration, x.out[2], true, {}, lin, x.out[0], x.out[1],
-                                scratch);
-        for (int i = 0; i < nv; ++i) {
-          x.out[0][i] = -x.out[0][i];
-          x.out[1][i] = -x.out[1][i];
-        }
-      });
+      with_linearization<LinearizationNeeds{}>(
+          x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
+            Number acceleration[nv], scratch[nv];
+            smallest = factored_forward<Number>(x.tree, x[q], x[v], x[tau], nullptr, lin, acceleration);
+            solve_mass_matrix<Number>(x.tree, m, x[weights], x.out[2]);
+            inverse_adjoint<Number>(x.tree, x[q], x[v], acceleration, x.out[2], true, {}, lin, x.out[0],
+                                    x.out[1], scratch);
+            for (int i = 0; i < nv; ++i) {
+              x.out[0][i] = -x.out[0][i];
+              x.out[1][i] = -x.out[1][i];
+            }
+          });
       return smallest;
     }
   }
@@ -324,10 +340,10 @@ struct forward_gradient : InOwnCoordinates {
 // --- diagonalized dynamics: see DiagonalizedBatch::terms
 struct diagonalized : InFullCoordinates {
   static constexpr MemoryNeeds needs = to_factor;
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     Number smallest;
     with_memory<sizes_of<Number, DiagonalMemory>(sizes_tree), DiagonalMemory, Number>(
-        x.tree, [&](DiagonalMemory<Number> d) {
+        x.tree, [&](DiagonalMemory<Number> d) __attribute__((always_inline)) {
           d.k = m;
           smallest = diagonal_factor<Number>(x.tree, x[q], d);
           factor_roots<Number>(x.tree, d);

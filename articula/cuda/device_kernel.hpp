@@ -19,13 +19,14 @@ constexpr ArraySizes input_sizes() {
 template <class F>
 ARTICULA_INLINE void with_inputs(const Arguments& a, long state, F&& f) {
   Number* in[argument_count];
-  with_arrays<input_sizes<false>()>(in, [&] {
-    for_each_index<argument_count>([&](auto i) {
-      if constexpr (uses[i.value])
-        load<i.value == 0 ? own_nq : own_nv>(a.in[i.value], state, a.count, in[i.value]);
-    });
-    f(in);
-  });
+  with_arrays<input_sizes<false>()>(
+      in, [&]() __attribute__((always_inline)) {
+        for_each_index<argument_count>([&](auto i) __attribute__((always_inline)) {
+          if constexpr (uses[i.value])
+            load<i.value == 0 ? own_nq : own_nv>(a.in[i.value], state, a.count, in[i.value]);
+        });
+        f(in);
+      });
 }
 /// f(vectors) with mimic joints filled in.
 template <class A, class F>
@@ -34,15 +35,16 @@ ARTICULA_INLINE void with_full_inputs(Number* const* in, F&& f) {
     f(in);
   } else {
     Number* full[argument_count];
-    with_arrays<input_sizes<true>()>(full, [&] {
-      for_each_index<argument_count>([&](auto i) {
-        if constexpr (uses[i.value] && i.value == 0)
-          expand_coordinates(in[i.value], full[i.value]);
-        else if constexpr (uses[i.value])
-          expand(in[i.value], full[i.value]);
-      });
-      f(static_cast<Number* const*>(full));
-    });
+    with_arrays<input_sizes<true>()>(
+        full, [&]() __attribute__((always_inline)) {
+          for_each_index<argument_count>([&](auto i) __attribute__((always_inline)) {
+            if constexpr (uses[i.value] && i.value == 0)
+              expand_coordinates(in[i.value], full[i.value]);
+            else if constexpr (uses[i.value])
+              expand(in[i.value], full[i.value]);
+          });
+          f(static_cast<Number* const*>(full));
+        });
   }
 }
 
@@ -55,7 +57,7 @@ constexpr int computed_size(const PartOfResult& p) {
 template <class A>
 constexpr ArraySizes output_sizes() {
   ArraySizes s;
-  for (int i = 0; i < part_count; ++i) s.at[s.count++] = computed_size<A>(parts[i]);
+  for (int i = 0; i < part_count; ++i) s.at[s.count++] = A::gives ? 0 : computed_size<A>(parts[i]);
   return s;
 }
 template <class A, int i>
@@ -79,29 +81,47 @@ ARTICULA_INLINE void store(const Arguments& a, long state, bool singular, const 
 
 template <class A>
 ARTICULA_INLINE void compute(const Arguments& a, long state) {
-  with_inputs(a, state, [&](Number* const* own) {
-    with_full_inputs<A>(own, [&](Number* const* in) {
-      with_tree(a, state, [&](const Tree<Number>& tree, const Number* outboard_mass) {
-        with_kernel_memory<A::needs>(tree, [&](const Memory& m) {
-          Context x{tree};
-          // No loop: what a loop indexes stays in memory, and with it all that the context points to.
-          for_each_index<argument_count>([&](auto i) { x.in[i.value] = in[i.value]; });
-          x.outboard_mass = outboard_mass;
-          Number wrenches[has_wrenches ? 6 * bodies : 1];
-          if constexpr (has_wrenches) {
-            load<6 * bodies>(a.wrenches, state, a.count, wrenches);
-            x.wrenches = wrenches;
-          }
-          with_arrays<output_sizes<A>()>(x.out, [&] {
-            const Number smallest = A::run(x, m);
-            const bool singular = !(smallest > 0);
-            if (singular) atomicMin(a.failed, static_cast<unsigned long long>(a.first + state));
-            for_each_index<part_count>([&](auto i) { store<A, i.value>(a, state, singular, x.out[i.value]); });
-          });
-        });
+  with_inputs(
+      a, state, [&](Number* const* own) __attribute__((always_inline)) {
+        with_full_inputs<A>(
+            own, [&](Number* const* in) __attribute__((always_inline)) {
+              with_tree(
+                  a, state,
+                  [&](const Tree<Number>& tree, const Number* outboard_mass) __attribute__((always_inline)) {
+                    with_kernel_memory<A::needs>(
+                        tree, [&](const Memory& m) __attribute__((always_inline)) {
+                          Context x{tree};
+                          // No loop: what a loop indexes stays in memory, and with it all that the context points to.
+                          for_each_index<argument_count>([&](auto i) __attribute__((always_inline)) {
+                            x.in[i.value] = in[i.value];
+                          });
+                          x.outboard_mass = outboard_mass;
+                          Number wrenches[has_wrenches ? 6 * bodies : 1];
+                          if constexpr (has_wrenches) {
+                            load<6 * bodies>(a.wrenches, state, a.count, wrenches);
+                            x.wrenches = wrenches;
+                          }
+                          if constexpr (A::gives)
+                            for_each_index<part_count>([&](auto i) __attribute__((always_inline)) {
+                              if (!a.out[i.value]) return;
+                              const Numbers<Number> to(a.out[i.value], parts[i.value].size, state, a.count);
+                              x.given[i.value] = {to.at, to.step};
+                            });
+                          with_arrays<output_sizes<A>()>(
+                              x.out, [&]() __attribute__((always_inline)) {
+                                const Number smallest = A::run(x, m);
+                                const bool singular = !(smallest > 0);
+                                if (singular)
+                                  atomicMin(a.failed, static_cast<unsigned long long>(a.first + state));
+                                if constexpr (!A::gives)
+                                  for_each_index<part_count>([&](auto i) __attribute__((always_inline)) {
+                                    store<A, i.value>(a, state, singular, x.out[i.value]);
+                                  });
+                              });
+                        });
+                  });
+            });
       });
-    });
-  });
 }
 
 }  // namespace articula::device
@@ -116,7 +136,8 @@ ARTICULA_KERNEL void __launch_bounds__(ARTICULA_THREADS) articula_kernel(articul
 #endif
 }
 #ifndef __CUDACC_RTC__
-ARTICULA_KERNEL void articula_stand_in(const articula::device::Arguments* a, unsigned blocks, unsigned threads) {
+ARTICULA_KERNEL void articula_stand_in(const articula::device::Arguments* a, unsigned blocks,
+                                       unsigned threads) {
   blockDim.x = threads;
   for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
     for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) articula_kernel(*a);

@@ -55,11 +55,12 @@ ARTICULA_INLINE void with_arrays(S** pointers, F&& f) {
 template <ArraySizes sizes, template <class> class Memory, class S, class F, class... Arguments>
 ARTICULA_INLINE void with_memory(const Tree<Real<S>>& tree, F&& f, const Arguments&... arguments) {
   S* pointers[sizes.count + 1];
-  with_arrays<sizes>(pointers, [&] {
-    Memory<S> m{};
-    m.plan(HandOut<S>{pointers}, tree, arguments...);
-    f(m);
-  });
+  with_arrays<sizes>(
+      pointers, [&]() __attribute__((always_inline)) {
+        Memory<S> m{};
+        m.plan(HandOut<S>{pointers}, tree, arguments...);
+        f(m);
+      });
 }
 
 }  // namespace articula::device

@@ -20,7 +20,8 @@ inline void symmetric_eigen(int n, double* A, double* V) {
       for (int r = p + 1; r < n; ++r) {
         if (A[p * n + r] == 0) continue;
         const double theta = (A[r * n + r] - A[p * n + p]) / (2 * A[p * n + r]);
-        const double t = (theta < 0 ? -1 : 1) / ((theta < 0 ? -theta : theta) + __builtin_sqrt(theta * theta + 1));
+        const double t =
+            (theta < 0 ? -1 : 1) / ((theta < 0 ? -theta : theta) + __builtin_sqrt(theta * theta + 1));
         const double c = 1 / __builtin_sqrt(t * t + 1), s = t * c;
         for (int i = 0; i < n; ++i) {
           const double x = A[i * n + p], y = A[i * n + r];
@@ -73,21 +74,23 @@ namespace algorithm {
 
 struct operational_space : InFullCoordinates {
   static constexpr MemoryNeeds needs{.side = true, .factor = true, .keep_D = true, .solve = true};
-  static Number run(const Context& x, const Memory& m) {
+  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     constexpr int F = frame_count > 0 ? frame_count : 1, n = 6 * F, s = segment_count, e = task_rows;
     Number offset[3 * F], zeros[nv], r[3 * F], P_root[15 * (bodies + 1)], rows_e[task_lanes * e],
-        rows_n[task_lanes * e], T[task_block * s], Om[task_block * s], at_a[task_lanes * s], at_g[task_lanes * s],
-        to[task_block * F * s], blocks[F == 1 ? 1 : task_block * F * F], f[6 * s];
+        rows_n[task_lanes * e], T[task_block * s], Om[task_block * s], at_a[task_lanes * s],
+        at_g[task_lanes * s], to[task_block * F * s], blocks[F == 1 ? 1 : task_block * F * F], f[6 * s];
     fill(zeros, nv, 0);
     for (int i = 0; i < F; ++i) scatter<1>(frames[i].p, offset + 3 * i);
     TaskMemory<Number> t{};
-    t.k = m, t.frames = F, t.segments = s, t.segment = task_segments, t.path = task_path, t.meeting = task_meeting;
-    t.offset = offset, t.zeros = zeros, t.r = r, t.P_root = P_root, t.e = rows_e, t.n = rows_n, t.T = T, t.Omega = Om;
+    t.k = m, t.frames = F, t.segments = s, t.segment = task_segments, t.path = task_path,
+    t.meeting = task_meeting;
+    t.offset = offset, t.zeros = zeros, t.r = r, t.P_root = P_root, t.e = rows_e, t.n = rows_n, t.T = T,
+    t.Omega = Om;
     t.a = at_a, t.g = at_g, t.to = to, t.blocks = F == 1 ? Om : blocks, t.f = f;
 
     Number smallest = update_tasks<Number>(x.tree, x[Argument::q], x[Argument::v], t);
-    Number *const omega = x.out[0], *const lambda = x.out[1], *const coriolis = x.out[2], *const gravity = x.out[3],
-                  *const jacobian_bar = x.out[4];
+    Number *const omega = x.out[0], *const lambda = x.out[1], *const coriolis = x.out[2],
+                  *const gravity = x.out[3], *const jacobian_bar = x.out[4];
     Number c[n], g[n], sum = 0;
     for (int i = 0; i < n; ++i)
       for (int j = i; j < n; ++j)

@@ -42,7 +42,9 @@ inline unsigned long long atomicMin(unsigned long long* at, unsigned long long x
 #define ARTICULA_TABLE ARTICULA_TABLE_MEMORY
 #endif
 // Calls would keep a thread's numbers in memory.
-#ifdef __CUDACC_RTC__
+#ifdef ARTICULA_SPECIALISED
+#define noinline always_inline
+#elif defined(__CUDACC_RTC__)
 #define noinline
 #endif
 

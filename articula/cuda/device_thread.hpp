@@ -18,7 +18,9 @@ struct Numbers {
       : at(layout == Layout::rows      ? x + state * n
            : layout == Layout::columns ? x + state
                                        : x + state / warp * n * warp + state % warp),
-        step(layout == Layout::rows ? 1 : layout == Layout::columns ? count : warp) {}
+        step(layout == Layout::rows      ? 1
+             : layout == Layout::columns ? count
+                                         : warp) {}
   ARTICULA_INLINE T& operator[](long i) const { return at[i * step]; }
 };
 template <int n>

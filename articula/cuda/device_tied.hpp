@@ -15,6 +15,14 @@ namespace articula::device {
 using Memory = KernelMemory<Number>;
 using Linearization = LinearizationMemory<Number>;
 
+/// Where a result goes that is given number by number, as soon as each is known.
+struct Given {
+  Number* at = nullptr;
+  long step = 0;
+  ARTICULA_INLINE void operator()(int i, Number x) const {
+    if (at) at[i * step] = x;
+  }
+};
 /// Vectors of a state by their names, and where results go: thread's own arrays.
 struct Context {
   const Tree<Number>& tree;
@@ -22,15 +30,16 @@ struct Context {
   const Number* wrenches = nullptr;
   Number* out[most_parts] = {};
   const Number* outboard_mass = nullptr;  // by velocity; of states with masses of their own
+  Given given[most_parts];                // of algorithms that give their results themselves
   ARTICULA_INLINE const Number* operator[](Argument argument) const { return in[static_cast<int>(argument)]; }
 };
 /// Whether an algorithm takes mimic joints as joints of their own, its results then being added up, or the model's own
 /// coordinates.
 struct InFullCoordinates {
-  static constexpr bool full = true;
+  static constexpr bool full = true, gives = false;
 };
 struct InOwnCoordinates {
-  static constexpr bool full = false;
+  static constexpr bool full = false, gives = false;
 };
 
 ARTICULA_INLINE void fill(Number* x, int n, Number value) {
@@ -48,18 +57,19 @@ ARTICULA_INLINE void with_linearization(const Context& x, const Memory& m, F&& f
     return s;
   }();
   Number* pointers[sizes.count + 1];
-  with_arrays<sizes>(pointers, [&] {
-    Linearization lin{};
-    lin.carriers = carriers;
-    lin.plan(HandOut<Number>{pointers}, x.tree, needs);
-    lin.index = column_index;
-    lin.carrier = carrier;
-    lin.limbs = limbs, lin.limbs_end = limbs + limb_count;
-    lin.limb_begin = limb_begin;
-    lin.k = m;
-    lin.mass = x.outboard_mass;
-    f(lin);
-  });
+  with_arrays<sizes>(
+      pointers, [&]() __attribute__((always_inline)) {
+        Linearization lin{};
+        lin.carriers = carriers;
+        lin.plan(HandOut<Number>{pointers}, x.tree, needs);
+        lin.index = column_index;
+        lin.carrier = carrier;
+        lin.limbs = limbs, lin.limbs_end = limbs + limb_count;
+        lin.limb_begin = limb_begin;
+        lin.k = m;
+        lin.mass = x.outboard_mass;
+        f(lin);
+      });
 }
 
 // --- between the model's own numbers and full ones
@@ -96,7 +106,9 @@ struct TiedFactor {
     reduce_matrix(matrix, factor);
     return cholesky_factor<Number>(own_nv, factor);
   }
-  ARTICULA_INLINE void solve(int columns, Number* x) const { cholesky_solve<Number>(own_nv, factor, columns, x); }
+  ARTICULA_INLINE void solve(int columns, Number* x) const {
+    cholesky_solve<Number>(own_nv, factor, columns, x);
+  }
   ARTICULA_INLINE void invert(Number* inverse) const {
     fill(inverse, own_nv * own_nv, 0);
     for (int i = 0; i < own_nv; ++i) inverse[i * own_nv + i] = 1;
@@ -104,16 +116,16 @@ struct TiedFactor {
   }
 };
 
-inline constexpr MemoryNeeds accelerating =
-    has_mimics ? MemoryNeeds{.side = true, .composite = true}
-               : MemoryNeeds{.side = true, .factor = true, .solve = true};
+inline constexpr MemoryNeeds accelerating = has_mimics
+                                                ? MemoryNeeds{.side = true, .composite = true}
+                                                : MemoryNeeds{.side = true, .factor = true, .solve = true};
 inline constexpr MemoryNeeds accelerating_and_factoring =
     has_mimics ? accelerating : MemoryNeeds{.side = true, .factor = true, .keep_D = true, .solve = true};
 
 /// With mimic joints: a = M^-1 (tau - C v - g); leaves the factor and the full velocities.
-ARTICULA_INLINE Number accelerate_tied(const Tree<Number>& tree, const Number* q, const Number* v, const Number* tau,
-                                       const Number* wrenches, const Memory& m, TiedFactor& factor, Number* full_v,
-                                       Number* a) {
+ARTICULA_INLINE Number accelerate_tied(const Tree<Number>& tree, const Number* q, const Number* v,
+                                       const Number* tau, const Number* wrenches, const Memory& m,
+                                       TiedFactor& factor, Number* full_v, Number* a) {
   const Number smallest = factor.at(tree, q, m);
   Number bias[nv], own[own_nv];
   expand(v, full_v);
@@ -124,8 +136,8 @@ ARTICULA_INLINE Number accelerate_tied(const Tree<Number>& tree, const Number* q
   return smallest;
 }
 /// Forward dynamics in the model's own coordinates. Returns the smallest pivot.
-ARTICULA_INLINE Number accelerate(const Tree<Number>& tree, const Number* q, const Number* v, const Number* tau,
-                                  const Number* wrenches, const Memory& m, Number* a) {
+ARTICULA_INLINE Number accelerate(const Tree<Number>& tree, const Number* q, const Number* v,
+                                  const Number* tau, const Number* wrenches, const Memory& m, Number* a) {
   if constexpr (has_mimics) {
     TiedFactor factor;
     Number full_v[nv];
@@ -139,14 +151,16 @@ ARTICULA_INLINE Number accelerate(const Tree<Number>& tree, const Number* q, con
 inline Number tied_linearized_forward(const Context& x, const Memory& m) {
   TiedFactor factor;
   Number full_v[nv], a[own_nv], full_a[nv];
-  const Number smallest = accelerate_tied(x.tree, x[Argument::q], x[Argument::v], x[Argument::tau], nullptr, m,
-                                          factor, full_v, a);
+  const Number smallest = accelerate_tied(x.tree, x[Argument::q], x[Argument::v], x[Argument::tau], nullptr,
+                                          m, factor, full_v, a);
   expand(a, full_a);
   Number full[2][nv * nv];
-  with_linearization<LinearizationNeeds{.columns = true}>(x, m, [&](const Linearization& lin) {
-    place_bodies<Number>(x.tree, factor.full_q, m.x);
-    inverse_matrices<Number>(x.tree, full_v, full_a, {}, lin, static_cast<Number*>(nullptr), full[0], full[1], NoTouch{});
-  });
+  with_linearization<LinearizationNeeds{.columns = true}>(
+      x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
+        place_bodies<Number>(x.tree, factor.full_q, m.x);
+        inverse_matrices<Number>(x.tree, full_v, full_a, {}, lin, static_cast<Number*>(nullptr), full[0],
+                                 full[1], NoTouch{});
+      });
   for (int i = 0; i < 2; ++i) {
     reduce_matrix(full[i], x.out[i]);
     for (int c = 0; c < own_nv * own_nv; ++c) x.out[i][c] = -x.out[i][c];
@@ -158,12 +172,13 @@ inline Number tied_linearized_forward(const Context& x, const Memory& m) {
 inline Number tied_perturbed_forward(const Context& x, const Memory& m) {
   TiedFactor factor;
   Number full_v[nv], a[own_nv], full_a[nv], dq[nv], dv[nv], dT[nv];
-  const Number smallest = accelerate_tied(x.tree, x[Argument::q], x[Argument::v], x[Argument::tau], nullptr, m,
-                                          factor, full_v, a);
+  const Number smallest = accelerate_tied(x.tree, x[Argument::q], x[Argument::v], x[Argument::tau], nullptr,
+                                          m, factor, full_v, a);
   expand(a, full_a), expand(x[Argument::dq], dq), expand(x[Argument::dv], dv);
-  with_linearization<LinearizationNeeds{}>(x, m, [&](const Linearization& lin) {
-    perturbed_inverse<Number>(x.tree, factor.full_q, full_v, full_a, dq, dv, nullptr, {}, lin, dT);
-  });
+  with_linearization<LinearizationNeeds{}>(
+      x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
+        perturbed_inverse<Number>(x.tree, factor.full_q, full_v, full_a, dq, dv, nullptr, {}, lin, dT);
+      });
   reduce(1, dT, x.out[0]);
   for (int i = 0; i < own_nv; ++i) x.out[0][i] = x[Argument::dtau][i] - x.out[0][i];
   factor.solve(1, x.out[0]);
@@ -172,15 +187,16 @@ inline Number tied_perturbed_forward(const Context& x, const Memory& m) {
 inline Number tied_forward_gradient(const Context& x, const Memory& m) {
   TiedFactor factor;
   Number full_v[nv], a[own_nv], full_a[nv], w[nv], by_q[nv], by_v[nv], by_a[nv];
-  const Number smallest = accelerate_tied(x.tree, x[Argument::q], x[Argument::v], x[Argument::tau], nullptr, m,
-                                          factor, full_v, a);
+  const Number smallest = accelerate_tied(x.tree, x[Argument::q], x[Argument::v], x[Argument::tau], nullptr,
+                                          m, factor, full_v, a);
   expand(a, full_a);
   for (int i = 0; i < own_nv; ++i) x.out[2][i] = x[Argument::weights][i];
   factor.solve(1, x.out[2]);
   expand(x.out[2], w);
-  with_linearization<LinearizationNeeds{}>(x, m, [&](const Linearization& lin) {
-    inverse_adjoint<Number>(x.tree, factor.full_q, full_v, full_a, w, false, {}, lin, by_q, by_v, by_a);
-  });
+  with_linearization<LinearizationNeeds{}>(
+      x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
+        inverse_adjoint<Number>(x.tree, factor.full_q, full_v, full_a, w, false, {}, lin, by_q, by_v, by_a);
+      });
   reduce(1, by_q, x.out[0]), reduce(1, by_v, x.out[1]);
   for (int i = 0; i < own_nv; ++i) x.out[0][i] = -x.out[0][i], x.out[1][i] = -x.out[1][i];
   return smallest;

@@ -16,7 +16,9 @@ namespace fs = std::filesystem;
 template <class F>
 void find(void* library, const char* name, F& function) {
   function = reinterpret_cast<F>(dlsym(library, name));
-  if (!function) throw DeviceError(fmt::format("the library has no function '{}': a driver or compiler that is too old", name));
+  if (!function)
+    throw DeviceError(
+        fmt::format("the library has no function '{}': a driver or compiler that is too old", name));
 }
 
 std::string value_of(const char* variable) {
@@ -27,8 +29,7 @@ std::string value_of(const char* variable) {
 Driver open_driver() {
   const std::string other = value_of("ARTICULA_CUDA_DRIVER");
   void* const library = dlopen(other.empty() ? "libcuda.so.1" : other.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (!library)
-    throw DeviceError(fmt::format("no GPU: NVIDIA's driver is not there ({})", dlerror()));
+  if (!library) throw DeviceError(fmt::format("no GPU: NVIDIA's driver is not there ({})", dlerror()));
   Driver d{};
 #define ARTICULA_FIND(name, symbol) find(library, symbol, d.name)
   ARTICULA_FIND(Init, "cuInit");
@@ -101,12 +102,14 @@ std::vector<std::string> compiler_places() {
     return places;  // and nothing else
   }
   for (const char* const prefix : {"VIRTUAL_ENV", "CONDA_PREFIX"})
-    if (const std::string root = value_of(prefix); !root.empty()) add_from_python(fs::path(root) / "lib", places);
+    if (const std::string root = value_of(prefix); !root.empty())
+      add_from_python(fs::path(root) / "lib", places);
   for (const char* const root : {"CUDA_HOME", "CUDA_PATH"})
     if (const std::string home = value_of(root); !home.empty()) add_from(fs::path(home) / "lib64", places);
   for (const char* const name : {"libnvrtc.so", "libnvrtc.so.13", "libnvrtc.so.12"}) places.push_back(name);
   add_from("/usr/local/cuda/lib64", places);
-  if (const std::string home = value_of("HOME"); !home.empty()) add_from_python(fs::path(home) / ".local/lib", places);
+  if (const std::string home = value_of("HOME"); !home.empty())
+    add_from_python(fs::path(home) / ".local/lib", places);
   for (const char* const lib : {"/usr/local/lib", "/usr/lib"}) add_from_python(lib, places);
   return places;
 }
@@ -124,10 +127,10 @@ Compiler open_compiler() {
     last = dlerror();
   }
   if (!library)
-    throw DeviceError(
-        fmt::format("no compiler for GPUs: NVRTC was not found; install the CUDA toolkit or PyPI's nvidia-cuda-nvrtc, or "
-                    "set ARTICULA_NVRTC to the library or its folder ({})",
-                    last));
+    throw DeviceError(fmt::format(
+        "no compiler for GPUs: NVRTC was not found; install the CUDA toolkit or PyPI's nvidia-cuda-nvrtc, or "
+        "set ARTICULA_NVRTC to the library or its folder ({})",
+        last));
   find(library, "nvrtcVersion", c.Version);
   find(library, "nvrtcCreateProgram", c.CreateProgram);
   find(library, "nvrtcDestroyProgram", c.DestroyProgram);
@@ -212,9 +215,7 @@ Context::Context(int device) {
 Context::~Context() {
   if (handle_) driver().DevicePrimaryCtxRelease(device_.number);
 }
-Use::Use(const Context& context) {
-  driver().check(driver().CtxPushCurrent(context.handle()), "use the GPU");
-}
+Use::Use(const Context& context) { driver().check(driver().CtxPushCurrent(context.handle()), "use the GPU"); }
 Use::~Use() {
   Handle before;
   driver().CtxPopCurrent(&before);

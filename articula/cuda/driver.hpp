@@ -15,7 +15,7 @@ struct DeviceError : Error {
 };
 
 using Result = int;
-using Handle = void*;           // contexts, modules, functions, streams, events
+using Handle = void*;                // contexts, modules, functions, streams, events
 using Address = unsigned long long;  // in a device's memory
 
 /// The driver's calls by their own names (without cu), as its header has them.
@@ -36,8 +36,8 @@ struct Driver {
   Result (*ModuleUnload)(Handle);
   Result (*ModuleGetFunction)(Handle*, Handle, const char*);
   Result (*FuncGetAttribute)(int*, int, Handle);
-  Result (*LaunchKernel)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle, void**,
-                         void**);
+  Result (*LaunchKernel)(Handle, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, Handle,
+                         void**, void**);
   Result (*MemAlloc)(Address*, std::size_t);
   Result (*MemFree)(Address);
   Result (*MemHostAlloc)(void**, std::size_t, unsigned);

@@ -103,10 +103,11 @@ std::string compile(const Program& program, int architecture) {
       throw DeviceError(
           fmt::format("GPU: could not {} {}: {}", doing, program.algorithm, c.GetErrorString(result)));
   };
-  check(c.CreateProgram(&p.handle, program.text.c_str(), "articula.cu", static_cast<int>(names.size()), texts.data(),
-                        names.data()),
+  check(c.CreateProgram(&p.handle, program.text.c_str(), "articula.cu", static_cast<int>(names.size()),
+                        texts.data(), names.data()),
         "begin to compile");
-  if (const int result = c.CompileProgram(p.handle, static_cast<int>(options.size()), options.data()); result != 0) {
+  if (const int result = c.CompileProgram(p.handle, static_cast<int>(options.size()), options.data());
+      result != 0) {
     std::size_t size = 0;
     std::string log;
     if (c.GetProgramLogSize(p.handle, &size) == 0 && size > 1) {
@@ -116,8 +117,8 @@ std::string compile(const Program& program, int architecture) {
       if (error != std::string::npos) log = log.substr(log.rfind('\n', error) + 1);
       log = log.substr(0, log.find('\n'));
     }
-    throw DeviceError(fmt::format("GPU: could not compile {} for sm_{}: {}{}{}", program.algorithm, architecture,
-                                  c.GetErrorString(result), log.empty() ? "" : ": ", log));
+    throw DeviceError(fmt::format("GPU: could not compile {} for sm_{}: {}{}{}", program.algorithm,
+                                  architecture, c.GetErrorString(result), log.empty() ? "" : ": ", log));
   }
   std::size_t size = 0;
   check(c.GetCUBINSize(p.handle, &size), "read the code of");

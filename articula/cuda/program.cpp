@@ -24,22 +24,46 @@ std::string adapted(std::string text, Style style) {
   // Lanes are never bodies: a thread has one state.
   replace("struct WideOf<double>", "struct WideOf<NotOnDevices<double>>");
   replace("struct WideOf<float>", "struct WideOf<NotOnDevices<float>>");
-  replace("inline constexpr bool fits_one_register = ", "inline constexpr bool fits_one_register = false && ");
+  replace("inline constexpr bool fits_one_register = ",
+          "inline constexpr bool fits_one_register = false && ");
   // Joint kinds that the model has not are left out.
-  replace("    return f(type{});", "    if constexpr (ARTICULA_KINDS >> int(HingeKind::name) & 1) return f(type{}); else break;");
+  replace("    return f(type{});",
+          "    if constexpr (ARTICULA_KINDS >> int(HingeKind::name) & 1) return f(type{}); else break;");
   replace("b.kind == HingeKind::revolute", "ARTICULA_IS_REVOLUTE(b.kind)");
   replace("b.kind != HingeKind::revolute", "!ARTICULA_IS_REVOLUTE(b.kind)");
   replace("(kind == HingeKind::revolute)", "(ARTICULA_IS_REVOLUTE(kind))");
   // Sizes of arrays are known when a program is compiled.
   replace("  void plan(Give&& give", "  constexpr void plan(Give&& give");
   replace("  int slots() const {", "  constexpr int slots() const {");
-  // Loops over bodies, whole in programs that know the model.
-  const std::string_view unroll = style == Style::specialised ? "\n#pragma unroll\n" : "";
-  for (const std::string_view loop :
+  if (style == Style::rolled) {
+    replace("ARTICULA_EACH_BODY", "");
+    return text;
+  }
+  // Loops over bodies are unrolled.
+  const auto unroll = [&](std::string_view loop, const std::string& by) {
+    replace(loop, "\n#pragma unroll\n" + by);
+  };
+  for (const char* const loop :
        {"for (int k = tree.bodies; k >= 1; --k)", "for (int k = 1; k < tree.slots(); ++k)",
-        "for (int k = 0; k < tree.slots(); k += wide_bodies<S>)"})
-    replace(loop, fmt::format("{}{}", unroll, loop));
-  replace("ARTICULA_EACH_BODY", unroll);
+        "for (int k = 0; k < tree.slots(); k += wide_bodies<S>)", "for (int k = 1; k <= last; ++k) {",
+        "for (int k = begin; k < end; ++k) {", "for (int k = first; k <= last; ++k)",
+        "for (int k = at.first; k <= at.last; ++k)", "for (int k = at.first + 1; k <= at.last; ++k)"})
+    unroll(loop, loop);
+  replace("ARTICULA_EACH_BODY", "\n#pragma unroll\n");
+  // Those along the way to the world too, as loops over all bodies that leave the others out: how often they run is
+  // then known.
+  for (const char* const first : {"first", "at.first"}) {
+    const std::string on_way = fmt::format(
+        "(tree.index[k].v <= tree.index[{0}].v && tree.index[{0}].v < tree.index[k].v_end)", first);
+    unroll(fmt::format("for (int k = tree.index[{}].inboard; k != 0; k = tree.index[k].inboard) clear(k);",
+                       first),
+           fmt::format("for (int k = {} - 1; k >= 1; --k) if {} clear(k);", first, on_way));
+    unroll(first == std::string_view("first") ? "for (int k = last, next = 0; k != 0; k = next) {"
+                                              : "for (int k = at.last, next = 0; k != stop; k = next) {",
+           fmt::format("for (int k = {}, next = 0; k > {}; --k) {{\n    if (k < {} && !{}) continue;",
+                       first == std::string_view("first") ? "last" : "at.last",
+                       first == std::string_view("first") ? "0" : "stop", first, on_way));
+  }
   return text;
 }
 
@@ -51,7 +75,8 @@ class Tables {
 
   std::string text() {
     out_ =
-        "#pragma once\n#include \"articula/cuda/arguments.hpp\"\n#include \"articula/kernels/integrator.hpp\"\n"
+        "#pragma once\n#include \"articula/cuda/arguments.hpp\"\n#include "
+        "\"articula/kernels/integrator.hpp\"\n"
         "#include \"articula/kernels/linearization_memory.hpp\"\n#include \"articula/kernels/listed.hpp\"\n"
         "#include \"articula/kernels/task_memory.hpp\"\n#include \"articula/model/manifold.hpp\"\n"
         "namespace articula::device {\n"
@@ -114,10 +139,11 @@ class Tables {
     for (const Task::Result& r : task_.results) {
       using batching::Numbers;
       const Numbers kind = batching::numbers_of_part(r.part);
-      out_ += fmt::format("{{{},{},Kept::{}}},", r.size, kind == Numbers::other ? 0 : batching::rows_of(kind, 0),
-                          kind == Numbers::other    ? "as_it_is"
-                          : kind == Numbers::matrix ? "matrix"
-                                                    : "rows");
+      out_ +=
+          fmt::format("{{{},{},Kept::{}}},", r.size, kind == Numbers::other ? 0 : batching::rows_of(kind, 0),
+                      kind == Numbers::other    ? "as_it_is"
+                      : kind == Numbers::matrix ? "matrix"
+                                                : "rows");
     }
     out_ += task_.results.empty() ? "{}};\n" : "};\n";
   }
@@ -126,9 +152,9 @@ class Tables {
     const std::size_t slots = tree_.slots(), padded_slots = (slots + block - 1) / block * block;
     table("BodyIndex", "tree_index", slots, [&](std::size_t k) {
       const BodyIndex& b = tree_.index[k];
-      return fmt::format("{{{},{},{},HingeKind({}),Handover({}),Alignment({}),{},{},{}}}", b.inboard, b.q, b.v,
-                         static_cast<int>(b.kind), static_cast<int>(b.handover), static_cast<int>(b.alignment),
-                         b.has_carry, b.has_sides, b.v_end);
+      return fmt::format("{{{},{},{},HingeKind({}),Handover({}),Alignment({}),{},{},{}}}", b.inboard, b.q,
+                         b.v, static_cast<int>(b.kind), static_cast<int>(b.handover),
+                         static_cast<int>(b.alignment), b.has_carry, b.has_sides, b.v_end);
     });
     numbers("tree_constants", tree_.constants, padded_slots * articula::constant::count);
     numbers("tree_pitch", tree_.pitch, slots);
@@ -140,8 +166,10 @@ class Tables {
     integers("int", "tree_special", tree_.special, tree_.specials);
     out_ += fmt::format(
         "inline constexpr Tree<Number> sizes_tree{{.bodies = bodies, .nq = nq, .nv = nv}};\n"
-        "ARTICULA_INLINE Tree<Number> model_tree() {{\n  Tree<Number> t;\n  t.bodies = bodies, t.nq = nq, t.nv = nv;\n"
-        "  t.index = tree_index, t.constants = tree_constants, t.pitch = tree_pitch, t.armature = tree_armature;\n"
+        "ARTICULA_INLINE Tree<Number> model_tree() {{\n  Tree<Number> t;\n  t.bodies = bodies, t.nq = nq, "
+        "t.nv = nv;\n"
+        "  t.index = tree_index, t.constants = tree_constants, t.pitch = tree_pitch, t.armature = "
+        "tree_armature;\n"
         "  t.has_armature = {}, t.v_end = tree_v_end, t.angle = tree_angle, t.offset = tree_offset;\n"
         "  t.twists = tree_twists, t.special = tree_special, t.specials = {};\n"
         "  t.gravity = {{Number({}), Number({}), Number({})}};\n  return t;\n}}\n",
@@ -182,9 +210,10 @@ class Tables {
     constant("int", "frame_count", places.size());
     table("FrameOnBody<Number>", "frames", places.size(), [&](std::size_t i) {
       const FrameOnBody<double>& f = places[i];
-      return fmt::format("{{{},{{{},{},{},{},{},{},{},{},{}}},{{{},{},{}}}}}", f.slot, number(f.R.xx), number(f.R.xy),
-                         number(f.R.xz), number(f.R.yx), number(f.R.yy), number(f.R.yz), number(f.R.zx),
-                         number(f.R.zy), number(f.R.zz), number(f.p.x), number(f.p.y), number(f.p.z));
+      return fmt::format("{{{},{{{},{},{},{},{},{},{},{},{}}},{{{},{},{}}}}}", f.slot, number(f.R.xx),
+                         number(f.R.xy), number(f.R.xz), number(f.R.yx), number(f.R.yy), number(f.R.yz),
+                         number(f.R.zx), number(f.R.zy), number(f.R.zz), number(f.p.x), number(f.p.y),
+                         number(f.p.z));
     });
     const TaskLayout layout = lay_tasks(model_.tree<double>(), places);
     constant("int", "segment_count", std::max<std::size_t>(1, layout.segments.size()));
@@ -209,7 +238,8 @@ class Tables {
       return fmt::format("{{Manifold::Kind({}),{},{},{}}}", static_cast<int>(p.kind), p.q, p.v, p.count);
     });
     out_ += fmt::format(
-        "ARTICULA_INLINE Manifold::Pieces manifold_pieces() {{ return {{manifold_piece, manifold_piece + {}}}; }}\n",
+        "ARTICULA_INLINE Manifold::Pieces manifold_pieces() {{ return {{manifold_piece, manifold_piece + "
+        "{}}}; }}\n",
         count);
     const std::vector<double> unit(model_.nv(), 1);
     std::vector<double> force(model_.nv());
@@ -231,7 +261,8 @@ Program program_of(const Model& model, const Task& task, Style style, int thread
   program.algorithm = task.algorithm;
   program.threads = threads;
   unsigned kinds = 0;
-  for (int k = 1; k <= model.tree<S>().bodies; ++k) kinds |= 1u << static_cast<int>(model.tree<S>().index[k].kind);
+  for (int k = 1; k <= model.tree<S>().bodies; ++k)
+    kinds |= 1u << static_cast<int>(model.tree<S>().index[k].kind);
   const bool revolute = kinds == 1u << static_cast<int>(HingeKind::revolute);
   program.text = fmt::format(
       "{}#define ARTICULA_THREADS {}\n#define {}\n#define ARTICULA_KINDS {}u\n"
@@ -246,8 +277,8 @@ Program program_of(const Model& model, const Task& task, Style style, int thread
   for (const Text& text : texts()) program.files.emplace_back(text.name, adapted(text.text, style));
   program.files.emplace_back("articula/cuda/device_tables.hpp", Tables<S>(model, task).text());
   for (const char* const nothing :
-       {"articula/spatial/aligned.hpp", "articula/model/model.hpp", "array", "bit", "cmath", "cstddef", "cstdint",
-        "span", "string", "string_view", "type_traits", "vector"})
+       {"articula/spatial/aligned.hpp", "articula/model/model.hpp", "array", "bit", "cmath", "cstddef",
+        "cstdint", "span", "string", "string_view", "type_traits", "vector"})
     program.files.emplace_back(nothing, "");
   return program;
 }
@@ -258,9 +289,13 @@ Style best_style(const Model& model, const Task& task, bool in_double) {
   // Measured on an H200 (docs/gpu.md): beyond these sizes code leaves the instruction cache or registers spill.
   const int bodies = model.body_count();
   if (task.varied || model.has_mimics()) return Style::rolled;
-  if (task.algorithm == "forward_dynamics" || task.algorithm == "inverse_dynamics" ||
-      task.algorithm == "bias_forces" || task.algorithm == "gravity_forces")
+  const std::string_view name = task.algorithm;
+  if (name == "forward_dynamics" || name == "inverse_dynamics" || name == "bias_forces" ||
+      name == "gravity_forces")
     return bodies <= (in_double ? 16 : 20) ? Style::specialised : Style::rolled;
+  if (name == "mass_matrix" || name == "inverse_mass_matrix" || name == "linearized_forward" ||
+      name == "linearized_inverse" || name == "rollout" || name == "forward_gradient")
+    return bodies <= 8 ? Style::specialised : Style::rolled;
   return Style::rolled;
 }
 

@@ -38,9 +38,9 @@ int failure_of(const char* name) {
   const int from = at == std::string::npos ? 1 : std::atoi(text.c_str() + at + 1);
   return ++calls[name] >= from ? std::atoi(text.c_str() + equal + 1) : 0;
 }
-#define FAIL_IF_TOLD                                         \
+#define FAIL_IF_TOLD                                            \
   if (const int failure = failure_of(__func__); failure != 0) { \
-    return failure;                                          \
+    return failure;                                             \
   }
 
 struct Source {
@@ -98,9 +98,9 @@ int nvrtcCompileProgram(void* program, int, const char* const*) {
   std::ofstream(folder / "program.cpp") << s.text;
   const char* const named = std::getenv("ARTICULA_STAND_IN_COMPILER");
   const std::string command = std::string(named ? named : "clang++-14") +
-                              " -std=c++20 -O1 -w -fPIC -shared -nostdinc++ -DARTICULA_POISON -I" + folder.string() + " " +
-                              (folder / "program.cpp").string() + " -o " + (folder / "program.so").string() + " > " +
-                              (folder / "log").string() + " 2>&1";
+                              " -std=c++20 -O1 -w -fPIC -shared -nostdinc++ -DARTICULA_POISON -I" +
+                              folder.string() + " " + (folder / "program.cpp").string() + " -o " +
+                              (folder / "program.so").string() + " > " + (folder / "log").string() + " 2>&1";
   const int result = std::system(command.c_str());
   s.log = read(folder / "log");
   s.code = read(folder / "program.so");
@@ -127,7 +127,9 @@ int nvrtcGetCUBIN(void* program, char* code) {
   std::memcpy(code, s.data(), s.size());
   return 0;
 }
-const char* nvrtcGetErrorString(int result) { return result == 6 ? "NVRTC_ERROR_COMPILATION" : "NVRTC_ERROR"; }
+const char* nvrtcGetErrorString(int result) {
+  return result == 6 ? "NVRTC_ERROR_COMPILATION" : "NVRTC_ERROR";
+}
 
 // --- the driver
 int cuInit(unsigned) {
@@ -202,8 +204,8 @@ int cuFuncGetAttribute(int* value, int, void*) {
   *value = 1;
   return 0;
 }
-int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned, unsigned,
-                   void*, void** parameters, void**) {
+int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
+                   unsigned, void*, void** parameters, void**) {
   FAIL_IF_TOLD
   reinterpret_cast<Kernel>(function)(parameters[0], blocks, threads);
   return 0;

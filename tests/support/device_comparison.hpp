@@ -15,7 +15,8 @@ namespace articula::testing {
 /// Vectors of random states, in rows; every number moved by a few units in the last place where `moved` asks for it.
 template <class S>
 struct DeviceStates {
-  DeviceStates(const Model& model, std::size_t states, std::uint64_t seed, bool moved = false) : count(states) {
+  DeviceStates(const Model& model, std::size_t states, std::uint64_t seed, bool moved = false)
+      : count(states) {
     Rng rng(seed), other(seed + 99);
     for (std::size_t s = 0; s < count; ++s)
       for (const double x : random_configuration(rng, model)) in[0].push_back(static_cast<S>(x));
@@ -69,11 +70,11 @@ double worst_difference(const std::vector<S>& a, const std::vector<S>& b, std::s
 /// rounding.
 using OnDifference = std::function<void(const std::string& what, double difference, double rounding)>;
 
-
 template <class S>
 class DeviceComparison {
  public:
-  DeviceComparison(const Model& model, const cuda::BatchOptions& options, std::size_t count, OnDifference on_difference)
+  DeviceComparison(const Model& model, const cuda::BatchOptions& options, std::size_t count,
+                   OnDifference on_difference)
       : model_(model),
         options_(options),
         states_(model, count, 7),
@@ -107,7 +108,8 @@ class DeviceComparison {
       for (const Part& part : algorithm.parts) sizes.push_back(size_of(model_, part, frames.size()));
       const auto call = [&](const DeviceStates<S>& states, auto&& fill) {
         Call<S> c;
-        for (const Argument argument : algorithm.uses) c.in[static_cast<int>(argument)] = states.in[static_cast<int>(argument)];
+        for (const Argument argument : algorithm.uses)
+          c.in[static_cast<int>(argument)] = states.in[static_cast<int>(argument)];
         if (wrenches) c.wrenches = states.wrenches;
         c.frames = frames;
         c.axes = axes;
@@ -123,8 +125,10 @@ class DeviceComparison {
         return r;
       };
       Results mine(sizes, states_.count);
-      call(states_, [&](Call<S>& c) { on_device(c, mine, [&](const Call<S>& d) { device_.compute(algorithm, d); }); });
-      report(std::string(name) + (wrenches ? " with wrenches" : "") + (has_axes ? " axes " + std::to_string(int(axes)) : ""),
+      call(states_,
+           [&](Call<S>& c) { on_device(c, mine, [&](const Call<S>& d) { device_.compute(algorithm, d); }); });
+      report(std::string(name) + (wrenches ? " with wrenches" : "") +
+                 (has_axes ? " axes " + std::to_string(int(axes)) : ""),
              mine, on_host(states_), on_host(moved_));
     }
   }
@@ -132,7 +136,8 @@ class DeviceComparison {
   void rollouts(Integrator integrator) {
     for (const int forces : {0, 1, 2}) {  // none, constant, of each step
       RolloutOptions o;
-      o.integrator = integrator, o.damping = forces == 1, o.steps = forces == 2 ? 3 : 6, o.every = forces == 2 ? 1 : 3;
+      o.integrator = integrator, o.damping = forces == 1, o.steps = forces == 2 ? 3 : 6,
+      o.every = forces == 2 ? 1 : 3;
       o.step = 1e-3;
       const std::size_t times = o.steps / o.every, nv = model_.nv();
       const std::vector<std::size_t> sizes{times * model_.nq(), times * nv};
@@ -155,9 +160,10 @@ class DeviceComparison {
       const std::vector<S> tau = tau_of(states_);
       Call<S> c;
       c.in[0] = states_.in[0], c.in[1] = states_.in[1], c.in[3] = tau;
-      on_device(c, mine, [&](const Call<S>& d) { device_.rollout(d.in[0], d.in[1], d.in[3], o, d.out[0], d.out[1]); });
-      report("rollout " + std::string(name_of(integrator)) + " forces " + std::to_string(forces), mine, on_host(states_),
-             on_host(moved_));
+      on_device(c, mine,
+                [&](const Call<S>& d) { device_.rollout(d.in[0], d.in[1], d.in[3], o, d.out[0], d.out[1]); });
+      report("rollout " + std::string(name_of(integrator)) + " forces " + std::to_string(forces), mine,
+             on_host(states_), on_host(moved_));
     }
   }
 
@@ -172,9 +178,11 @@ class DeviceComparison {
       for (int i = 0; i < model_.nv(); ++i) armature.push_back(static_cast<S>(rng.uniform(0, 0.1)));
     }
     host_.vary(inertias, armature);
-    device_.vary(arranged(inertias, states_.count, options_.layout), arranged(armature, states_.count, options_.layout));
-    for (const char* const name : {"forward_dynamics", "inverse_dynamics", "mass_matrix", "inverse_mass_matrix",
-                                   "kinetic_energy", "linearized_forward", "linearized_inverse", "perturbed_inverse"})
+    device_.vary(arranged(inertias, states_.count, options_.layout),
+                 arranged(armature, states_.count, options_.layout));
+    for (const char* const name :
+         {"forward_dynamics", "inverse_dynamics", "mass_matrix", "inverse_mass_matrix", "kinetic_energy",
+          "linearized_forward", "linearized_inverse", "perturbed_inverse"})
       compare(*find_algorithm(name), false);
     rollouts(Integrator::rk4);
     host_.use_model_inertias();
