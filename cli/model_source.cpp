@@ -69,12 +69,21 @@ ModelSpec chain_of(const std::string& source) {
 
 }  // namespace
 
+std::vector<std::string> shipped_names(bool scenes) { return shipped(scenes); }
+
 void ModelOptions::add_to(CLI::App& app, Takes takes) {
+  const auto known = [takes] {
+    std::vector<std::string> names = shipped(false);
+    if (takes == Takes::scenes_too)
+      for (auto& name : shipped(true)) names.push_back(std::move(name));
+    return names;
+  };
   app.add_option(
          "MODEL", source,
          std::string("A model's file (URDF; - for stdin), chain:N[:SEED], or the name of a shipped model") +
              (takes == Takes::scenes_too ? "; or a scene" : ""))
-      ->required();
+      ->required()
+      ->suggest(known);
   app.add_option("--base", base, "How the root link meets the world")
       ->check(CLI::IsMember({"fixed", "free"}))
       ->capture_default_str();

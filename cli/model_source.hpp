@@ -24,6 +24,9 @@ struct ModelOptions {
   ReadOptions read_options() const;
 };
 
+/// Of models, or of scenes, that come with the program.
+std::vector<std::string> shipped_names(bool scenes);
+
 /// What the source says, before any model is built. Throws InputError or ModelError if it cannot be read.
 LoadedModel read_source(const std::string& source, const ReadOptions& options = {});
 /// Warns on stderr of what is suspicious; with --strict that is an error. `suspicions`, if given, receives the

@@ -299,6 +299,8 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
         try {
           runs.push_back(draw_run(model, setup, drawn, options.seed, i, results[i]));
           of.push_back(&results[i]);
+        } catch (const std::bad_alloc&) {
+          throw;
         } catch (const std::exception&) {  // said below, by the run alone
         }
       }
