@@ -587,10 +587,8 @@ TEST(SdfRoundTrip, ShippedModelsBetweenUrdfAndSdf) {
 }
 
 TEST(SdfRoundTrip, WhatSdfCannotSay) {
-  for (const JointKind kind : {JointKind::cylindrical, JointKind::free}) {
-    ModelSpec spec = testing::one_joint_spec(kind);
-    EXPECT_THROW(write_sdf(spec), ModelError) << name_of(kind);
-  }
+  EXPECT_THROW(write_sdf(testing::one_joint_spec(JointKind::free)), ModelError);
+  EXPECT_NO_THROW(write_sdf(testing::one_joint_spec(JointKind::cylindrical)));  // as two joints
   ModelSpec spec = testing::one_joint_spec(JointKind::revolute);
   spec.frames.clear();
   spec.links[1].mass.mass = std::nan("");
