@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test wheel bench reference sanitize test-sets thread-sanitize fuzz check format clean
+.PHONY: all setup build demo test wheel python-sanitize python-others bench reference sanitize test-sets thread-sanitize random-trees faults interruptions fuzz analyze check format clean
 all: build
 
 setup:
@@ -29,6 +29,12 @@ test: build
 wheel: setup
 	@tools/python.sh wheel
 
+# Its tests under the address sanitizer; its calls beside Pinocchio, MuJoCo and Drake from PyPI, results and times.
+python-sanitize: setup
+	@tools/python.sh sanitize
+python-others: build
+	@tools/python.sh others $(BUILD)
+
 # Every algorithm beside the libraries that Debian has, installed here; --peer FILE.so adds others (bench/peer.hpp).
 # make bench ARGUMENTS="--performance docs/performance.md" writes the page.
 bench:
@@ -44,7 +50,7 @@ reference:
 	@mkdir -p build/reference && doxygen Doxyfile && echo "reference: build/reference/html/index.html"
 
 # The same tests under the address and undefined-behaviour sanitizers (but those that take memory away, which these
-# programs need for themselves); thread-sanitize: those with threads, under that one.
+# programs need for themselves); thread-sanitize: all that has threads, under that one.
 sanitize: setup
 	@cmake --preset asan > /dev/null
 	@cmake --build build-asan -j $(JOBS) --target articula_tests mutated_urdf articula_program
@@ -64,14 +70,33 @@ test-sets: setup $(BUILD)/build.ninja
 
 thread-sanitize: setup
 	@cmake --preset tsan > /dev/null
-	@cmake --build build-tsan -j $(JOBS) --target articula_tests
-	@ctest --test-dir build-tsan -j $(JOBS) --output-on-failure --no-tests=error -R Threads
+	@cmake --build build-tsan -j $(JOBS) --target articula_tests articula_program
+	@ctest --test-dir build-tsan -j $(JOBS) --output-on-failure --no-tests=error -R 'Threads|AnyThreads|TileAndThread|MonteCarlo|EvalOfMany|EvalFormats|ViewCommand|ASignalEndsAnyRunAtOnce'
+
+# The dynamics of 10^5 random mechanisms against a dense computation in long double: some minutes.
+TREES ?= 100000
+random-trees: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD) -j $(JOBS) --target random_trees
+	@$(BUILD)/random_trees $(TREES)
+
+# Every call of the system of some commands fails once (make test: a part of them).
+faults: build
+	@ARTICULA_FAULT_POINTS=1000000 $(BUILD)/articula_tests --gtest_filter='Faults.*'
+
+# Runs of many kinds, stopped at random moments: how long they take to end.
+interruptions: build
+	@tests/interruptions.py $(BUILD)/articula 1000
 
 # Every reader of input, fuzzed under the sanitizers for so many seconds each; then whole commands as long.
 FUZZ_SECONDS ?= 60
 fuzz: setup
 	@cmake --preset fuzz > /dev/null && cmake --build build-fuzz -j $(JOBS) --target fuzzers
 	@tools/fuzz.py build-fuzz $(FUZZ_SECONDS)
+
+# clang-tidy (bugprone, cert, concurrency; .clang-tidy) and cppcheck; what they find is an error.
+analyze: setup $(BUILD)/build.ninja
+	@tools/setup.sh clang-tidy-14 cppcheck
+	@tools/analyze.sh $(BUILD) $(JOBS)
 
 check:
 	@tools/check_format.sh

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "articula/simulation/recording_arrays.hpp"
@@ -85,15 +86,17 @@ void take_row(const std::vector<Rows>& all, std::size_t row, StateReader& reader
 bool holds_array_states(std::string_view begin) { return holds_arrays(begin); }
 
 void read_array_states(const std::string& path, StateReader& reader) {
-  const FileBytes file(path);
+  std::array<std::string_view, input_count> names;
+  for (int i = 0; i < input_count; ++i) names[i] = name_of(static_cast<Input>(i));
+  const ArrayFile file(path, names);
   std::size_t states = 0;
-  auto all = find_rows(arrays_of(file), reader, states);
+  auto all = find_rows(file.arrays, reader, states);
   for (std::size_t first = 0; first < states; first += rows_at_once) {
     const std::size_t some = std::min(rows_at_once, states - first);
     for (Rows& rows : all) {
       rows.numbers.resize(some * rows.width);
       const std::size_t bytes = rows.numbers.size() * sizeof(double);
-      file.read(rows.at, {reinterpret_cast<char*>(rows.numbers.data()), bytes});
+      file.bytes->read(rows.at, {reinterpret_cast<char*>(rows.numbers.data()), bytes});
       rows.at += bytes;
     }
     for (std::size_t i = 0; i < some; ++i) take_row(all, i, reader);

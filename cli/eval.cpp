@@ -256,9 +256,15 @@ Subcommand add_eval(CLI::App& program) {
   auto options = std::make_shared<EvalOptions>();
   CLI::App& app = *program.add_subcommand("eval", "Numbers at given states, as JSON");
   options->model.add_to(app, ModelOptions::Takes::scenes_too);
+  const auto names = [] {
+    std::vector<std::string> out{"grasp", "grasp_linearized"};
+    for (const Algorithm& k : algorithms()) out.emplace_back(k.name);
+    return out;
+  };
   app.add_option("QUANTITY", options->quantities, "One or more of the quantities below")
       ->required()
-      ->type_name("");
+      ->type_name("")
+      ->suggest(names);
   app.add_option("--frame", options->frames,
                  "The link or frame of pose, jacobian, ..; operational_space takes several")
       ->allow_extra_args(false)

@@ -29,13 +29,8 @@ std::string folder_of(const std::string& out) {
 
 }  // namespace
 
-Spool::Spool(const std::string& folder) : fd_(open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600)) {
-  if (fd_ < 0) {  // not every file system has files without names
-    std::string name = (std::filesystem::temp_directory_path() / "articulaXXXXXX").string();
-    fd_ = mkostemp(name.data(), O_CLOEXEC);
-    if (fd_ < 0) no_room();
-    unlink(name.c_str());
-  }
+Spool::Spool(const std::string& folder) : fd_(recording_files::open_unnamed(folder)) {
+  if (fd_ < 0) no_room();
   waiting_.reserve(piece);
 }
 Spool::Spool(Spool&& other) noexcept
@@ -57,8 +52,7 @@ void Spool::flush() {
   }
   waiting_.clear();
 }
-template <class F>
-void Spool::for_each_piece(F&& use) {
+void Spool::for_each_piece(const std::function<void(std::span<const double>)>& use) {
   flush();
   std::vector<double> numbers(piece);
   for (std::size_t at = 0; at < bytes_;) {
@@ -92,48 +86,19 @@ void ArrayResults::add(std::span<const Result> state) {
       columns_[column++].spool.add(result.values->part(i, result.place));
   ++states_;
 }
-std::vector<std::size_t> ArrayResults::shape_of(const Column& column) const {
-  std::vector<std::size_t> shape{states_};
-  shape.insert(shape.end(), column.shape.begin(), column.shape.end());
-  return shape;
-}
-
-void ArrayResults::write_npz() {
-  const auto text = [](std::span<const double> x) {
-    return std::string_view(reinterpret_cast<const char*>(x.data()), x.size_bytes());
-  };
-  recording_files::ZipArchive zip("--out " + path_);
-  for (Column& column : columns_) {
-    const std::string header = recording_files::npy_header(shape_of(column));
-    std::uint32_t checksum = recording_files::crc32(header);
-    std::size_t bytes = header.size();
-    column.spool.for_each_piece([&](std::span<const double> x) {
-      checksum = recording_files::crc32(text(x), checksum);
-      bytes += x.size_bytes();
-    });
-    out_.write(zip.begin(column.name + ".npy", checksum, bytes));
-    out_.write(header);
-    column.spool.for_each_piece([&](std::span<const double> x) { out_.write(text(x)); });
-  }
-  out_.write(zip.end());
-}
-void ArrayResults::write_hdf5() {
-  std::vector<std::string> names;
-  for (const Column& column : columns_) names.push_back(column.name);
-  const auto each = [&](const auto& use) {
+void ArrayResults::finish() {
+  const auto for_each = [&](const recording_files::UseArray& use) {
     for (Column& column : columns_) {
-      recording_files::Array array{.name = column.name, .shape = shape_of(column)};
-      column.spool.for_each_piece(
-          [&](std::span<const double> x) { array.numbers.insert(array.numbers.end(), x.begin(), x.end()); });
+      recording_files::Array array{.name = column.name, .shape = {states_}};
+      array.shape.insert(array.shape.end(), column.shape.begin(), column.shape.end());
+      array.pieces = [&](const auto& use_numbers) { column.spool.for_each_piece(use_numbers); };
       use(array);
     }
   };
-  recording_files::with_hdf5_image("--out " + path_, names, each,
-                                   [&](std::string_view bytes) { out_.write(bytes); });
-}
-void ArrayResults::finish() {
+  const auto write = [&](std::string_view bytes) { out_.write(bytes); };
   try {
-    form_ == Form::npz ? write_npz() : write_hdf5();
+    form_ == Form::npz ? recording_files::write_npz_arrays("--out " + path_, for_each, write)
+                       : recording_files::write_hdf5_arrays("--out " + path_, for_each, write);
   } catch (const Error& error) {
     throw ComputationError(error.what());
   }

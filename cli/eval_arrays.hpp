@@ -1,6 +1,8 @@
 // Results of articula eval as arrays, a row per state: .npz and HDF5.
 #pragma once
 
+#include <functional>
+
 #include "cli/eval_results.hpp"
 
 namespace articula::cli {
@@ -13,8 +15,7 @@ class Spool {
   Spool(Spool&& other) noexcept;
   void add(std::span<const double> x);
   /// All, in pieces.
-  template <class F>
-  void for_each_piece(F&& use);
+  void for_each_piece(const std::function<void(std::span<const double>)>& use);
 
  private:
   void flush();
@@ -37,10 +38,6 @@ class ArrayResults : public Results {
     std::vector<std::size_t> shape;
     Spool spool;
   };
-  std::vector<std::size_t> shape_of(const Column& column) const;
-  void write_npz();
-  void write_hdf5();
-
   std::string path_;
   Output out_;
   Form form_;

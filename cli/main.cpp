@@ -38,6 +38,21 @@ void occupy_standard_streams() {
   _exit(impossible);
 }
 
+/// What the program prints when nothing is asked of it.
+constexpr const char* first_commands =
+    "articula " ARTICULA_VERSION
+    ": dynamics of robots and other jointed bodies. First commands, on a shipped model:\n\n"
+    "  articula info arm7                         what a robot consists of; or a file: articula info "
+    "robot.urdf\n"
+    "  articula view arm7                         the robot in the browser\n"
+    "  echo '{\"q\": [0.3, -0.5]}' | articula eval double_pendulum mass_matrix gravity_forces\n"
+    "                                             numbers at a state\n"
+    "  articula simulate double_pendulum --duration 5 --report motion.html\n"
+    "                                             motion, as a page with plots\n"
+    "  articula check robot.urdf                  what is wrong in a file, with its lines\n\n"
+    "articula --help lists all commands, articula COMMAND --help explains one, articula doctor looks at this "
+    "machine.\n";
+
 ExitCode complain(ExitCode code, std::string_view message) {
   say_line(message);
   return code;
@@ -76,7 +91,13 @@ ExitCode run(int argc, char** argv) {
       "Example:\n  articula info quadruped --base free\n\nSee articula SUBCOMMAND --help.");
   const std::vector<Subcommand> all{add_info(program),      add_check(program), add_eval(program),
                                     add_operators(program), add_count(program), add_bench(program),
-                                    add_simulate(program),  add_view(program),  add_convert(program)};
+                                    add_simulate(program),  add_view(program),  add_convert(program),
+                                    add_doctor(program),    add_completion(program)};
+  if (argc == 1) {
+    std::fputs(first_commands, stdout);
+    std::fflush(stdout);
+    return complain(wrong_input, "a subcommand is required (see articula --help)");
+  }
 
   if (argc > 1 && argv[1][0] != '-' &&
       std::none_of(all.begin(), all.end(), [&](const auto& s) { return s.app->get_name() == argv[1]; }))

@@ -22,15 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int longest_chain = 1'000'000;
 
-const char* const model_folders[] = {ARTICULA_SOURCE_MODELS, ARTICULA_MODELS};
-
 bool is_scene_file(const fs::path& path) { return path.extension() == ".json"; }
 
 /// Names of the shipped models, or of the shipped scenes.
 std::vector<std::string> shipped(bool scenes) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (const char* folder : model_folders)
+  for (const fs::path& folder : model_folders())
     for (const auto& entry : fs::directory_iterator(folder, ignored))
       if (entry.is_regular_file(ignored) && is_scene_file(entry.path()) == scenes)
         names.push_back(entry.path().stem());
@@ -41,7 +39,7 @@ std::vector<std::string> shipped(bool scenes) {
 
 std::optional<std::string> shipped_model(const std::string& name) {
   std::error_code ignored;
-  for (const char* folder : model_folders)
+  for (const fs::path& folder : model_folders())
     for (const auto& entry : fs::directory_iterator(folder, ignored))
       if (entry.path().stem() == name && entry.is_regular_file(ignored) && !is_scene_file(entry.path()))
         return entry.path().string();
@@ -72,17 +70,36 @@ ModelSpec chain_of(const std::string& source) {
 
 }  // namespace
 
+std::vector<fs::path> model_folders() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  std::vector<fs::path> folders;
+  for (std::string_view rest = ARTICULA_MODELS; !rest.empty();) {
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    folders.push_back(program / rest.substr(0, colon));  // one from the root stays as it is
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  return folders;
+}
+std::vector<std::string> shipped_names(bool scenes) { return shipped(scenes); }
+
 void ModelOptions::add_to(CLI::App& app, Takes takes) {
-  app.add_option(
-         "MODEL", source,
-         std::string(
-             "A model's file (URDF or SDF; - for stdin), chain:N[:SEED], or the name of a shipped model") +
-             (takes == Takes::scenes_too ? "; or a scene" : ""))
-      ->required();
+  const auto known = [takes] {
+    std::vector<std::string> names = shipped(false);
+    if (takes == Takes::scenes_too)
+      for (auto& name : shipped(true)) names.push_back(std::move(name));
+    return names;
+  };
+  app.add_option("MODEL", source,
+                 std::string("A model's file (URDF, SDF, MJCF; - for stdin), chain:N[:SEED], or the name of "
+                             "a shipped model") +
+                     (takes == Takes::scenes_too ? "; or a scene" : ""))
+      ->required()
+      ->suggest(known);
   app.add_option("--base", base, "How the root link meets the world")
       ->check(CLI::IsMember({"fixed", "free"}))
       ->capture_default_str();
-  app.add_option("--gravity", gravity, "Gravity in m/s^2, world axes (default: 0 0 -9.81)")
+  app.add_option("--gravity", gravity, "Gravity in m/s^2, world axes (default: the file's, or 0 0 -9.81)")
       ->expected(3)
       ->allow_extra_args(false)  // what follows may be MODEL
       ->type_name("NUMBER");
@@ -92,8 +109,11 @@ void ModelOptions::add_to(CLI::App& app, Takes takes) {
       ->allow_extra_args(false);
 }
 
-BuildOptions ModelOptions::build_options() const {
-  return {base == "free" ? Base::free : Base::fixed, {gravity[0], gravity[1], gravity[2]}};
+BuildOptions ModelOptions::build_options(const std::optional<Vec3<double>>& stated) const {
+  BuildOptions out{.base = base == "free" ? Base::free : Base::fixed};
+  if (stated) out.gravity = *stated;
+  if (!gravity.empty()) out.gravity = {gravity[0], gravity[1], gravity[2]};
+  return out;
 }
 
 ReadOptions ModelOptions::read_options() const {
@@ -132,7 +152,7 @@ ModelVisuals load_visuals(const std::string& source, const ReadOptions& options)
 }
 
 Model build_and_warn(const LoadedModel& read, const ModelOptions& options, std::size_t* suspicions) {
-  const Model model = read.build(options.build_options());
+  const Model model = read.build(options.build_options(read.gravity));
   std::vector<Finding> warnings = read.findings;
   warnings.insert(warnings.end(), model.warnings().begin(), model.warnings().end());
   std::erase_if(warnings, [](const Finding& f) { return f.severity != Finding::Severity::warning; });

@@ -1,6 +1,7 @@
 #include "cli/options.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdint>
 #include <cstdio>
 #include <optional>
@@ -16,7 +17,24 @@ Option* Option::check(const Check& accepted) {
     real_->check(::CLI::Range(accepted.least, accepted.most));
   else
     real_->check(::CLI::IsMember(accepted.words));
+  return suggest([words = accepted.words] { return words; });
+}
+Option* Option::suggest(std::function<std::vector<std::string>()> words) {
+  words_ = std::move(words);
   return this;
+}
+OptionDescription Option::describe() const {
+  OptionDescription out;
+  for (const auto& name : real_->get_lnames()) out.names.push_back("--" + name);
+  for (const auto& name : real_->get_snames()) out.names.push_back("-" + name);
+  if (out.names.empty()) out.names.push_back(real_->get_name());
+  out.description = real_->get_description();
+  if (real_->get_items_expected_max() > 0) {
+    out.value = real_->get_type_name().substr(0, real_->get_type_name().find(':'));
+    if (out.value.empty()) out.value = real_->get_positional() ? real_->get_name() : "VALUE";
+  }
+  if (words_) out.words = words_();
+  return out;
 }
 Option* Option::expected(int count) { return real_->expected(count), this; }
 Option* Option::expected(int least, int most) { return real_->expected(least, most), this; }
@@ -60,6 +78,16 @@ void App::parse(std::vector<std::string> arguments) {
 void App::exit(const Success& asked) const { std::fputs(asked.text.c_str(), stdout); }
 bool App::parsed() const { return real_->parsed(); }
 std::string App::get_name() const { return real_->get_name(); }
+Description App::describe() const {
+  Description out{real_->get_name(), real_->get_description(), real_->get_footer(), {}, {}};
+  for (const Option& option : options_) {
+    const OptionDescription description = option.describe();
+    const auto same = [&](const OptionDescription& other) { return other.names == description.names; };
+    if (std::none_of(out.options.begin(), out.options.end(), same)) out.options.push_back(description);
+  }
+  for (const auto& subcommand : subcommands_) out.subcommands.push_back(subcommand->describe());
+  return out;
+}
 
 template <class T>
 Option* App::add_option(const std::string& name, T& value, const std::string& description) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <stdexcept>
@@ -24,6 +25,18 @@ struct Check {
 inline Check IsMember(std::initializer_list<const char*> words) { return {{words.begin(), words.end()}}; }
 inline Check Range(int least, int most) { return {{}, least, most}; }
 
+/// What help, completion and the manual say of an option.
+struct OptionDescription {
+  std::vector<std::string> names;  // with their hyphens; one without: a place on the command line
+  std::string description, value;  // the value's name; empty: a flag
+  std::vector<std::string> words;  // values that can be given, or some of them
+};
+struct Description {
+  std::string name, description, footer;
+  std::vector<OptionDescription> options;
+  std::vector<Description> subcommands;
+};
+
 class Option {
  public:
   explicit Option(::CLI::Option* real) : real_(real) {}
@@ -34,9 +47,13 @@ class Option {
   Option* expected(int count);
   Option* expected(int least, int most);
   Option* allow_extra_args(bool yes);
+  /// Values that completion offers; others may be given.
+  Option* suggest(std::function<std::vector<std::string>()> words);
+  OptionDescription describe() const;
 
  private:
   ::CLI::Option* real_;
+  std::function<std::vector<std::string>()> words_;
 };
 
 /// --help or --version was asked for: the text to print.
@@ -72,6 +89,7 @@ class App {
   void exit(const Success& asked) const;
   bool parsed() const;
   std::string get_name() const;
+  Description describe() const;
 
  private:
   explicit App(::CLI::App* real);

@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <signal.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 
@@ -17,6 +20,27 @@ namespace articula::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+/// "FILE.PID.N.part", which runs that were killed leave behind: whoever wrote it is gone, and nobody has its lock (who
+/// has may be on another machine).
+void remove_abandoned(const std::string& path) {
+  std::error_code ignored;
+  const fs::path folder = fs::path(path).parent_path();
+  const std::string begin = fs::path(path).filename().string() + ".";
+  for (const auto& entry : fs::directory_iterator(folder.empty() ? "." : folder, ignored)) {
+    const std::string name = entry.path().filename().string();
+    int pid = 0, attempt = 0, length = 0;
+    if (!name.starts_with(begin) ||
+        std::sscanf(name.c_str() + begin.size(), "%9d.%9d.part%n", &pid, &attempt, &length) != 2 ||
+        begin.size() + static_cast<std::size_t>(length) != name.size() || pid <= 0 ||
+        !(kill(pid, 0) != 0 && errno == ESRCH))
+      continue;
+    const int fd = open(entry.path().c_str(), O_WRONLY | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
+    close(fd);
+  }
+}
 
 }  // namespace
 
@@ -39,6 +63,7 @@ Output::Output(const std::string& path, const std::string& option) : path_(path)
   if (exists && access(path.c_str(), W_OK) != 0) refuse();
   if (const auto target = fs::canonical(path, ignored); exists && !ignored)
     path_ = target.string();  // behind a link
+  remove_abandoned(path_);
   for (int attempt = 0; attempt < 100; ++attempt) {
     temporary_ = fmt::format("{}.{}.{}.part", path_, getpid(), attempt);
     fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -48,6 +73,7 @@ Output::Output(const std::string& path, const std::string& option) : path_(path)
     temporary_.clear();
     refuse();
   }
+  flock(fd_, LOCK_EX | LOCK_NB);
   remove_on_signals(temporary_);
   if (exists && fchmod(fd_, existing.st_mode & 07777) != 0) refuse();
 }

@@ -1,6 +1,7 @@
 // States as they come in, whatever the form: checked one by one, given on in stretches. Internal to cli/states*.
 #pragma once
 
+#include <future>
 #include <set>
 #include <string>
 
@@ -16,10 +17,12 @@ class StateReader {
 
   /// The one that comes next, with nothing in it; the room of older ones is used again.
   State& next();
-  /// next() has all its vectors: checks them together, and gives a full stretch on.
+  /// next() has all its vectors: checks them together, and gives a full stretch on, to be used while the next is read.
   void take();
   /// A state as JSON, checked: InputError names its index, the vector and the sizes.
   void read(const nlohmann::json& entry);
+  /// Waits for what is in use; throws what went wrong there.
+  void settle();
   /// Gives on what is left.
   void finish();
 
@@ -47,9 +50,10 @@ class StateReader {
   const Needs& needs_;
   const StateReading& reading_;
   const UseStates& use_;
-  std::vector<State> stretch_;
-  std::size_t count_ = 0, index_ = 0;  // in the stretch; of all
+  std::vector<State> stretch_, given_;  // being read; in use
+  std::size_t count_ = 0, index_ = 0;   // in the stretch; of all
   std::set<std::string> noted_;
+  std::future<void> busy_;  // the last one, so that what it uses outlives it
 };
 
 /// Bytes from outside through a window, which the readers of text share.

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "articula/model/configuration.hpp"
 #include "cli/messages.hpp"
@@ -59,9 +60,22 @@ void StateReader::take() {
     fail("{}", error.what());
   }
   ++index_;
-  if (++count_ == stretch_.size()) finish();
+  if (++count_ < stretch_.size()) return;
+  settle();
+  stretch_.swap(given_);
+  stretch_.resize(given_.size());
+  count_ = 0;
+  try {
+    busy_ = std::async(std::launch::async, [this] { use_(given_); });
+  } catch (const std::system_error&) {  // no room for another thread
+    use_(given_);
+  }
+}
+void StateReader::settle() {
+  if (busy_.valid()) busy_.get();
 }
 void StateReader::finish() {
+  settle();
   if (count_) use_(std::span(stretch_).first(count_));
   count_ = 0;
 }
@@ -149,12 +163,18 @@ void stream_states(const std::string& path, const Model& model, const Needs& nee
       }
   }
   if (bytes.at == bytes.end) bytes.more();
-  if (!holds_array_states({bytes.at, static_cast<std::size_t>(bytes.end - bytes.at)}))
-    read_json_states(bytes, reader);
-  else if (path == "-")
-    throw InputError(fmt::format("<stdin>: is a NumPy or HDF5 file; give its name: {} FILE", reading.option));
-  else
-    read_array_states(path, reader);
+  try {
+    if (!holds_array_states({bytes.at, static_cast<std::size_t>(bytes.end - bytes.at)}))
+      read_json_states(bytes, reader);
+    else if (path == "-")
+      throw InputError(
+          fmt::format("<stdin>: is a NumPy or HDF5 file; give its name: {} FILE", reading.option));
+    else
+      read_array_states(path, reader);
+  } catch (...) {
+    reader.settle();  // what is wrong with an earlier state comes first
+    throw;
+  }
   reader.finish();
 }
 

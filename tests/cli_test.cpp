@@ -265,7 +265,6 @@ TEST_F(CommandLine, WrongCommandLinesExitWithTwo) {
     Words words, said;
   };
   for (const auto& [words, said] : std::vector<Case>{
-           {{}, {"subcommand"}},
            {{"evaluate", file}, {"'evaluate'", "info, check, eval"}},
            {{"info"}, {"MODEL"}},
            {{"info", file, "more"}, {"more"}},

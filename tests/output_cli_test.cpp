@@ -38,6 +38,18 @@ TEST_F(OutputFiles, OutFilesAppearWholeOrNotAtAll) {
   EXPECT_EQ(left, (Words{"out.json", "pipe"}));
 }
 
+/// What a killed run leaves is removed by the next one into that file; what belongs to someone is not.
+TEST_F(OutputFiles, AbandonedFilesAreRemoved) {
+  const std::string out = path("out.json"), gone = out + ".999999999.0.part", here = out + ".1.0.part",
+                    other = path("out.json2.999999999.0.part");
+  for (const auto& name : {gone, here, other}) std::ofstream(name) << "x";
+  ASSERT_EQ(run({"eval", "double_pendulum", "gravity_forces", "--out", out}, R"({"q": [1, 1]})").code, 0);
+  EXPECT_FALSE(fs::exists(gone));
+  EXPECT_TRUE(fs::exists(here));
+  EXPECT_TRUE(fs::exists(other));
+  EXPECT_TRUE(fs::exists(out));
+}
+
 }  // namespace
 }  // namespace articula::testing
 

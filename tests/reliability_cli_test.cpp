@@ -63,7 +63,7 @@ TEST_F(Reliability, StepsThatShrinkWithoutHeadwayAreAnError) {
     const Ran ran = run({"double_pendulum", "--duration", "1", "--integrator", integrator, "--controllers",
                          wild, "--out", path("r.csv"), "--time-limit", "60"});
     EXPECT_EQ(ran.code, 1);
-    for (const char* word : {integrator, "makes no headway at t = ", "the force at joint 'joint1' is "})
+    for (const char* word : {integrator, "makes no headway at t = ", "the force at joint 'joint"})
       EXPECT_NE(ran.err.find(word), std::string::npos) << ran.err;
     EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
     EXPECT_FALSE(fs::exists(path("r.csv")));

@@ -39,6 +39,7 @@ class Served {
     if (child_ == 0) {
       dup2(out[1], 1);
       close(out[0]);
+      heed_signals();
       execl(ARTICULA_PROGRAM, ARTICULA_PROGRAM, "view", model.c_str(), "--no-browser",
             static_cast<char*>(nullptr));
       _exit(127);

@@ -11,6 +11,7 @@
 
 #include "articula/error.hpp"
 #include "articula/files/collada.hpp"
+#include "articula/files/polygon.hpp"
 #include "articula/files/shapes.hpp"
 
 namespace articula {
@@ -124,6 +125,7 @@ TriangleMesh stl(std::string_view bytes, const std::string& name) {
 
 TriangleMesh obj(std::string_view text, const std::string& name) {
   TriangleMesh mesh{name, {}, {}};
+  PolygonCutter cutter;
   std::vector<std::uint32_t> face;
   each_line(text, [&](std::string_view line, int number) {
     const std::string_view kind = next_word(line);
@@ -143,8 +145,7 @@ TriangleMesh obj(std::string_view text, const std::string& name) {
         refuse(name, fmt::format("line {}: a face names a point that there is not", number));
       face.push_back(static_cast<std::uint32_t>(index - 1));
     }
-    for (std::size_t i = 2; i < face.size(); ++i)
-      mesh.corners.insert(mesh.corners.end(), {face[0], face[i - 1], face[i]});
+    if (face.size() > 2) cutter.cut(mesh.points, face, mesh.corners);
   });
   return mesh;
 }

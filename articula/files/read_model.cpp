@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <iterator>
 
+#include "articula/files/mjcf.hpp"
 #include "articula/files/sdf.hpp"
 #include "articula/files/urdf.hpp"
 #include "articula/files/urdf_visuals.hpp"
@@ -22,6 +23,7 @@ constexpr ModelFormat formats[] = {
      parse_urdf_visuals},
     {"SDF", "sdf", parse_sdf, parse_sdf_visuals},
     {"SDF", "gazebo", parse_sdf, parse_sdf_visuals},  // as it was called until 1.2
+    {"MJCF", "mujoco", parse_mjcf, parse_mjcf_visuals},
 };
 
 const ModelFormat& format_of(std::string_view text) {
@@ -59,6 +61,12 @@ std::vector<Finding> find_problems(const LoadedModel& loaded, Base base) {
   }
   std::stable_partition(findings.begin(), findings.end(), is_error);
   return findings;
+}
+
+Model LoadedModel::build(Base base) const {
+  BuildOptions options{.base = base};
+  if (gravity) options.gravity = *gravity;
+  return build(options);
 }
 
 Model LoadedModel::build(const BuildOptions& options) const {

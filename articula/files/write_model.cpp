@@ -4,6 +4,7 @@
 #include <cctype>
 #include <filesystem>
 
+#include "articula/files/mjcf.hpp"
 #include "articula/files/sdf.hpp"
 #include "articula/files/urdf.hpp"
 
@@ -14,6 +15,7 @@ namespace {
 constexpr ModelWriter writers[] = {
     {"urdf", write_urdf},
     {"sdf", write_sdf, ".world"},
+    {"mjcf", write_mjcf, ".xml"},
 };
 
 }  // namespace

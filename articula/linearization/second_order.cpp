@@ -1,4 +1,5 @@
 #include "articula/linearization/second_order.hpp"
+#include "articula/spatial/numbers.hpp"
 
 #include "articula/kernels/tables.hpp"
 #include "articula/model/configuration.hpp"
@@ -78,10 +79,10 @@ void SecondOrder::inverse(In<double> q, In<double> v, In<double> a, const Direct
         const Mat3<double>& L = options.levers[k];
         const Mat3<double> dL = cross(turn, L);
         moved.w = {dL.yz - dL.zy, dL.zx - dL.xz, dL.xy - dL.yx};
-        const double *const x = &L.xx, *const d = &dL.xx;
+        const double *const x = numbers_of(L), *const d = numbers_of(dL);
         for (int i = 0; i < 9; ++i) levers_[9 * k + i] = {x[i], d[i]};
       }
-      const double *const x = &w.w.x, *const d = &moved.w.x;
+      const double *const x = numbers_of(w), *const d = numbers_of(moved);
       for (int i = 0; i < 6; ++i) wrenches_[6 * k + i] = {x[i], d[i]};
     }
     external.wrenches = wrenches_.data();

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "articula/loops/constrained_dynamics.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
@@ -114,7 +115,7 @@ GroupEnd ConstrainedDynamics::place(const Attachment& at, const std::string& nam
   if (at.frame < -1 || at.frame >= static_cast<int>(frames.size()))
     throw ArgumentError(fmt::format("constraint '{}': frame {} of model '{}', which has {}", name, at.frame,
                                     model_.name(), frames.size()));
-  const double* numbers = &at.placement.R.xx;
+  const double* numbers = numbers_of(at.placement.R);
   for (int i = 0; i < 9; ++i)
     if (!std::isfinite(numbers[i]))
       throw ArgumentError(fmt::format("constraint '{}': its placement is not finite", name));

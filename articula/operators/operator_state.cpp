@@ -5,6 +5,7 @@
 
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/kernels/tables.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula::operators {
 
@@ -118,7 +119,7 @@ void OperatorState::solve_mass(bool bare, const double* x, double* out) {
 
 namespace {
 void put(Dense& out, int row, int column, const Mat3<double>& m) {
-  const double* x = &m.xx;
+  const double* x = numbers_of(m);
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) out.numbers[(row + i) * out.columns + column + j] = x[3 * i + j];
 }

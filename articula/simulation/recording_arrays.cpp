@@ -9,7 +9,9 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
+#include <numeric>
 #include <set>
 
 namespace articula::recording_files {
@@ -28,15 +30,30 @@ std::string read_bytes(const std::string& path) {
   if (in.bad()) unreadable(path, "cannot be read");
   return out;
 }
-void write_bytes(const std::string& path, std::string_view bytes) {
+void write_pieces(const std::string& path, const std::function<void(const UseBytes& write)>& give) {
   errno = 0;
   std::ofstream out(path, std::ios::binary | std::ios::trunc);
-  out.write(bytes.data(), std::streamsize(bytes.size()));
+  give([&](std::string_view bytes) {
+    if (!out.write(bytes.data(), std::streamsize(bytes.size()))) unwritable(path);
+  });
   out.close();
   if (!out) unwritable(path);
 }
+void write_bytes(const std::string& path, std::string_view bytes) {
+  write_pieces(path, [&](const UseBytes& write) { write(bytes); });
+}
+int open_unnamed(const std::string& folder) {
+  const int fd = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+  if (fd >= 0) return fd;  // not every file system has files without names
+  std::error_code none;
+  std::string name = (std::filesystem::temp_directory_path(none) / "articulaXXXXXX").string();
+  const int other = mkostemp(name.data(), O_CLOEXEC);
+  if (other >= 0) unlink(name.c_str());
+  return other;
+}
 
-FileBytes::FileBytes(const std::string& path) : path(path), fd_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+FileBytes::FileBytes(const std::string& path) : FileBytes(open(path.c_str(), O_RDONLY | O_CLOEXEC), path) {}
+FileBytes::FileBytes(int fd, const std::string& path) : path(path), fd_(fd) {
   struct stat about {};
   if (fd_ < 0 || fstat(fd_, &about) != 0) {
     const std::string why = std::strerror(errno);
@@ -92,6 +109,20 @@ std::size_t Array::width() const {
   for (const auto& word : words) longest = std::max(longest, word.size());
   return longest;
 }
+std::size_t Array::bytes() const {
+  if (is_words) return words.size() * width();
+  return sizeof(double) * std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
+}
+void Array::for_each_piece(const UseBytes& use) const {
+  const auto use_numbers = [&](std::span<const double> x) {
+    static_assert(sizeof(double) == 8);
+    use({reinterpret_cast<const char*>(x.data()), x.size_bytes()});
+  };
+  if (pieces) return pieces(use_numbers);
+  if (!is_words) return use_numbers(numbers);
+  const std::size_t longest = width();
+  for (std::string word : words) word.resize(longest), use(word);
+}
 
 namespace {
 
@@ -122,14 +153,7 @@ std::vector<Group> groups_of(const std::vector<Column>& columns) {
 
 }  // namespace
 
-std::vector<std::string> array_names(const Recording& r) {
-  std::vector<std::string> out;
-  for (const Group& g : groups_of(r.columns)) out.push_back(g.name);
-  for (const char* name : {"columns", "units", "about_keys", "about_values"}) out.emplace_back(name);
-  return out;
-}
-
-void for_each_array(const Recording& r, const std::function<void(const Array&)>& use) {
+void for_each_array(const Recording& r, const UseArray& use) {
   for (const Group& g : groups_of(r.columns)) {
     Array array{.name = g.name, .shape = {r.size()}};
     if (!g.list) array.shape.push_back(g.columns.size());

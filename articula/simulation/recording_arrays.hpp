@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -16,12 +17,21 @@ namespace articula::recording_files {
 [[noreturn]] void unwritable(const std::string& path);
 [[noreturn]] void unreadable(const std::string& path, const std::string& why);
 std::string read_bytes(const std::string& path);
+using UseBytes = std::function<void(std::string_view bytes)>;
+/// What `give` gives, piece by piece.
+void write_pieces(const std::string& path, const std::function<void(const UseBytes& write)>& give);
 void write_bytes(const std::string& path, std::string_view bytes);
+/// False: errno says why not.
+bool write_all(int fd, std::string_view bytes);
+/// A file without a name, in this folder or where temporary files are; negative: errno says why not.
+int open_unnamed(const std::string& folder);
 
 /// A file that is read here and there.
 class FileBytes {
  public:
   explicit FileBytes(const std::string& path);
+  /// Takes the descriptor; the path is for messages.
+  FileBytes(int fd, const std::string& path);
   ~FileBytes();
   FileBytes(const FileBytes&) = delete;
   FileBytes& operator=(const FileBytes&) = delete;
@@ -47,14 +57,21 @@ struct Array {
   std::vector<std::string> words;
   std::vector<std::size_t> shape;
   bool is_words = false;
+  /// Gives the numbers, where they are too many to be held in `numbers`.
+  std::function<void(const std::function<void(std::span<const double>)>& use)> pieces{};
   /// Of the longest word, at least one.
   std::size_t width() const;
+  /// As files hold it: words of this width, filled up with zeros.
+  std::size_t bytes() const;
+  void for_each_piece(const UseBytes& use) const;
 };
+using UseArray = std::function<void(const Array&)>;
+/// Always the same arrays in the same order.
+using ForEachArray = std::function<void(const UseArray& use)>;
 
 /// Columns that belong together are one array: "q", "v", "tau", a vector's axes; others are arrays alone. Then "columns"
 /// and "units", names and units of all columns in their order, "about_keys" and "about_values". One is made at a time.
-void for_each_array(const Recording& recording, const std::function<void(const Array&)>& use);
-std::vector<std::string> array_names(const Recording& recording);
+void for_each_array(const Recording& recording, const UseArray& use);
 
 /// The way back, from what a file has under these names. ArgumentError if it does not fit together.
 Recording recording_of(const std::string& path,
@@ -67,35 +84,27 @@ void write_hdf5(const std::string& path, const Recording& recording);
 Recording read_hdf5(const std::string& path);
 
 // --- what these are made of, for arrays that are no recording ---------------------------------------------------------
-/// The beginning of a .npy file of doubles, up to the numbers.
-std::string npy_header(const std::vector<std::size_t>& shape);
-/// A zip archive of files that are stored as they are; what it returns is to be written in this order.
-class ZipArchive {
- public:
-  explicit ZipArchive(std::string path) : path_(std::move(path)) {}
-  /// What comes before a file's bytes.
-  std::string begin(const std::string& file, std::uint32_t checksum, std::size_t bytes);
-  std::string end() const;
-
- private:
-  std::string path_, directory_;
-  std::size_t at_ = 0;
-  unsigned entries_ = 0;
-};
-/// The bytes of an HDF5 file that has these arrays.
-void with_hdf5_image(const std::string& path, const std::vector<std::string>& names,
-                     const std::function<void(const std::function<void(const Array&)>& use)>& for_each,
-                     const std::function<void(std::string_view bytes)>& write);
+/// A .npz or HDF5 file that has these arrays, piece by piece.
+void write_npz_arrays(const std::string& path, const ForEachArray& for_each, const UseBytes& write);
+void write_hdf5_arrays(const std::string& path, const ForEachArray& for_each, const UseBytes& write);
 
 /// Where the numbers of an array are in its file: doubles, little-endian.
 struct ArrayPlace {
   std::size_t at = 0, count = 0;
-  std::vector<std::size_t> shape;  // empty: HDF5, where it is not known
+  std::vector<std::size_t> shape;  // empty: HDF5 from here, where it is not known
 };
-/// The arrays of doubles of a .npz file (stored, from here or from NumPy), a .npy file (one, "q"), or an HDF5 file from
-/// here; told apart by content. Checksums are checked. ArgumentError.
-std::map<std::string, ArrayPlace> arrays_of(const FileBytes& file);
+/// The arrays of numbers of a .npz file (stored, from here or from NumPy), a .npy file (one, "q"), or an HDF5 file; told
+/// apart by content. Checksums are checked. ArgumentError.
+struct ArrayFile {
+  /// Arrays of HDF5 files from elsewhere that are not wanted have only a name.
+  ArrayFile(const std::string& path, std::span<const std::string_view> wanted);
+  std::unique_ptr<FileBytes> bytes;
+  std::map<std::string, ArrayPlace> arrays;
+};
 std::map<std::string, ArrayPlace> npz_arrays(const FileBytes& file);
+std::unique_ptr<FileBytes> copy_of_foreign_hdf5(const std::string& path,
+                                                std::span<const std::string_view> wanted,
+                                                std::map<std::string, ArrayPlace>& arrays);
 /// Whether a file that begins so is one of these.
 bool holds_arrays(std::string_view begin);
 

@@ -1,45 +1,25 @@
 // Recordings as HDF5 files: a dataset for each array.
 //
-// libhdf5 crashes where its file cannot be written to the end, and on files that are damaged. So it makes the file in
-// memory and never sees it again: the bytes are written here, and read here. A user block before HDF5's own first byte,
-// which HDF5 leaves to its users, has the size and checksum of the whole and where each dataset's bytes are.
+// Another process lets libhdf5 make the file's structure, with holes where the numbers go. The bytes are written here,
+// and read here: libhdf5 does not see the file again. A user block before HDF5's own first byte, which HDF5 leaves to its users, has the size and checksum of the
+// whole and where each dataset's bytes are.
+#include <fcntl.h>
 #include <fmt/format.h>
-#include <hdf5.h>
+#include <unistd.h>
 
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <map>
+#include <ostream>
 
+#include "articula/simulation/hdf5_library.hpp"
 #include "articula/simulation/recording_arrays.hpp"
 
 namespace articula::recording_files {
 
 namespace {
-
-/// Closes an identifier; negative ones are errors.
-class Id5 {
- public:
-  Id5(hid_t id, herr_t (*close)(hid_t)) : id_(id), close_(close) {}
-  ~Id5() {
-    if (id_ >= 0) close_(id_);
-  }
-  Id5(const Id5&) = delete;
-  operator hid_t() const { return id_; }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
-/// HDF5 prints its own error stack unless told otherwise.
-struct Quiet {
-  Quiet() {
-    H5Eget_auto2(H5E_DEFAULT, &function, &data);
-    H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
-  }
-  ~Quiet() { H5Eset_auto2(H5E_DEFAULT, function, data); }
-  H5E_auto2_t function = nullptr;
-  void* data = nullptr;
-};
 
 // The user block: this line, then one for each dataset (where its bytes begin, how many they are, how many a word has,
 // its name), then zeros. The checksum is of all that comes after the first line.
@@ -55,12 +35,9 @@ struct Dataset {
   std::size_t at, bytes, width;
 };
 
-/// Where the dataset's bytes are, or nothing if that fails.
+/// Makes the dataset, and says where its bytes go.
 bool put(hid_t file, const Array& array, Dataset& out) {
   const std::size_t width = array.is_words ? array.width() : 0;
-  std::string letters(array.words.size() * width, '\0');
-  for (std::size_t i = 0; i < array.words.size(); ++i)
-    letters.replace(i * width, array.words[i].size(), array.words[i]);
   const Id5 type(H5Tcopy(array.is_words ? H5T_C_S1 : H5T_IEEE_F64LE), H5Tclose);
   if (array.is_words)
     H5Tset_size(type, width), H5Tset_cset(type, H5T_CSET_UTF8), H5Tset_strpad(type, H5T_STR_NULLPAD);
@@ -68,12 +45,11 @@ bool put(hid_t file, const Array& array, Dataset& out) {
   const Id5 space(H5Screate_simple(int(size.size()), size.data(), nullptr), H5Sclose);
   const Id5 how(H5Pcreate(H5P_DATASET_CREATE), H5Pclose);
   H5Pset_layout(how, H5D_CONTIGUOUS), H5Pset_obj_track_times(how, false);  // equal recordings, equal files
+  H5Pset_alloc_time(how, H5D_ALLOC_TIME_EARLY), H5Pset_fill_time(how, H5D_FILL_TIME_NEVER);
   const Id5 set(H5Dcreate2(file, array.name.c_str(), type, space, H5P_DEFAULT, how, H5P_DEFAULT), H5Dclose);
-  const void* const data = array.is_words ? static_cast<const void*>(letters.data()) : array.numbers.data();
-  out = {0, array.is_words ? letters.size() : array.numbers.size() * sizeof(double), width};
   if (set < 0) return false;
+  out = {0, array.bytes(), width};
   if (out.bytes == 0) return true;
-  if (H5Dwrite(set, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data) < 0) return false;
   const haddr_t at = H5Dget_offset(set);
   out.at = std::size_t(at);
   return at != HADDR_UNDEF;
@@ -87,49 +63,84 @@ std::size_t next_number(std::string_view& text) {
   text.remove_prefix(std::size_t(next - text.data()) + 1);
   return x;
 }
-
-}  // namespace
-
-void with_hdf5_image(const std::string& path, const std::vector<std::string>& names,
-                     const std::function<void(const std::function<void(const Array&)>& use)>& for_each,
-                     const std::function<void(std::string_view bytes)>& write) {
-  const Quiet quiet;
-  std::size_t block = 512;  // HDF5 wants a power of two
-  for (std::size_t need = first_line(0, 0).size(); const std::string& name : names) {
-    need += entry(SIZE_MAX, SIZE_MAX, SIZE_MAX, name).size();
-    while (block < need) block *= 2;
+/// The directory's entries, up to its end or the zeros behind it. False: it is damaged.
+template <class F>
+bool for_each_entry(std::string_view text, F&& use) {
+  while (!text.empty() && text[0] != '\0') {
+    Dataset set{};
+    set.at = next_number(text), set.bytes = next_number(text), set.width = next_number(text);
+    const std::size_t end = text.find('\n');
+    if (end == text.npos || !use(text.substr(0, end), set)) return false;
+    text.remove_prefix(end + 1);
   }
+  return true;
+}
+
+/// The structure of a file that has these arrays, made under this name; says the directory, and "done".
+void make_structure(const std::string& path, std::size_t block, const ForEachArray& for_each,
+                    std::ostream& say) {
+  const Quiet quiet;
   const Id5 access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose), creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
-  constexpr std::size_t growth = 1 << 22;
-  const auto fail = [&] {
-    throw Error(fmt::format("{} cannot be made: HDF5 fails, maybe for want of memory", path));
-  };
-  if (H5Pset_fapl_core(access, growth, false) < 0 || H5Pset_userblock(creation, block) < 0) fail();
-  const Id5 file(H5Fcreate("articula", H5F_ACC_TRUNC, creation, access), H5Fclose);
+  H5Pset_userblock(creation, block);
+  H5Pset_small_data_block_size(access, 0);  // each dataset after the one before
+  const hid_t file = H5Fcreate(path.c_str(), H5F_ACC_TRUNC, creation, access);
   bool good = file >= 0;
-  std::string directory;
   for_each([&](const Array& array) {
     Dataset set{};
     good = good && put(file, array, set);
-    directory += entry(set.at, set.bytes, set.width, array.name);
+    say << entry(set.at, set.bytes, set.width, array.name);
   });
-  void* handle = nullptr;
-  good = good && H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0 && H5Fget_vfd_handle(file, access, &handle) >= 0;
-  const ssize_t image = good ? H5Fget_file_image(file, nullptr, 0) : 0;  // without the user block
-  if (image <= 0) fail();
-  const std::size_t size = block + std::size_t(image);
-  char* const bytes = *static_cast<char**>(handle);  // the memory of the core driver
-  const std::size_t begin = first_line(0, 0).size();
-  std::memset(bytes, 0, block);
-  directory.copy(bytes + begin, directory.size());
-  const std::uint32_t checksum = crc32({bytes + begin, size - begin});
-  first_line(size, checksum).copy(bytes, begin);
-  write({bytes, size});
+  if (good && H5Fclose(file) >= 0) say << "done\n";
+}
+
+}  // namespace
+
+void write_hdf5_arrays(const std::string& path, const ForEachArray& for_each, const UseBytes& write) {
+  std::size_t need = first_line(0, 0).size(), block = 512;  // HDF5 wants a power of two
+  for_each([&](const Array& array) { need += entry(SIZE_MAX, SIZE_MAX, SIZE_MAX, array.name).size(); });
+  while (block < need) block *= 2;
+  // In memory where there is /dev/shm: files take only the pages that are written to.
+  std::error_code none;
+  std::string structure;
+  int fd = -1;
+  for (const auto& folder : {std::filesystem::path("/dev/shm"), std::filesystem::temp_directory_path(none)})
+    if (fd < 0) structure = folder / "articulaXXXXXX", fd = mkostemp(structure.data(), O_CLOEXEC);
+  if (fd < 0) unwritable(path);
+  std::string directory =
+      in_another_process([&](std::ostream& say) { make_structure(structure, block, for_each, say); });
+  unlink(structure.c_str());
+  const FileBytes file(fd, path);
+  if (!directory.ends_with("done\n"))
+    throw Error(fmt::format("{} cannot be written: HDF5 fails, for want of memory or room", path));
+  directory.resize(directory.size() - std::strlen("done\n"));
+  std::vector<Dataset> sets;
+  for_each_entry(directory, [&](std::string_view, const Dataset& set) { return sets.push_back(set), true; });
+  const auto all_but_the_first_line = [&](const UseBytes& use) {
+    std::size_t at = block, next = 0;
+    const auto structure_to = [&](std::size_t to) {
+      if (at > to) throw Error(fmt::format("{} cannot be made: HDF5 orders its datasets otherwise", path));
+      for (std::size_t n; at < to; at += n) use(file.read(at, n = std::min<std::size_t>(1 << 16, to - at)));
+    };
+    use(directory + std::string(block - first_line(0, 0).size() - directory.size(), '\0'));
+    for_each([&](const Array& array) {
+      const Dataset& set = sets[next++];
+      if (set.bytes == 0) return;
+      structure_to(set.at);
+      array.for_each_piece(use);
+      at += set.bytes;
+    });
+    structure_to(file.size());
+  };
+  std::uint32_t checksum = 0;
+  all_but_the_first_line([&](std::string_view bytes) { checksum = crc32(bytes, checksum); });
+  write(first_line(file.size(), checksum));
+  all_but_the_first_line(write);
 }
 void write_hdf5(const std::string& path, const Recording& r) {
-  with_hdf5_image(
-      path, array_names(r), [&](const auto& use) { for_each_array(r, use); },
-      [&](std::string_view bytes) { write_bytes(path, bytes); });
+  write_pieces(path, [&](const UseBytes& write) {
+    write_hdf5_arrays(
+        path, [&](const UseArray& use) { for_each_array(r, use); }, write);
+  });
 }
 
 namespace {
@@ -143,16 +154,11 @@ std::map<std::string, Dataset> datasets_of(const FileBytes& file) {
   for (std::size_t at = begin; at < file.size() && directory.find('\0') == directory.npos; at += 4096)
     directory += file.read(at, std::min<std::size_t>(4096, file.size() - at));
   std::map<std::string, Dataset> sets;
-  std::string_view text = directory;
-  while (!text.empty() && text[0] != '\0') {
-    Dataset set{};
-    set.at = next_number(text), set.bytes = next_number(text), set.width = next_number(text);
-    const std::size_t end = text.find('\n');
-    if (end == text.npos || set.at > file.size() || set.bytes > file.size() - set.at)
-      unreadable(file.path, "is damaged (directory)");
-    sets.emplace(text.substr(0, end), set);
-    text.remove_prefix(end + 1);
-  }
+  const bool whole = for_each_entry(directory, [&](std::string_view name, const Dataset& set) {
+    sets.emplace(name, set);
+    return set.at <= file.size() && set.bytes <= file.size() - set.at;
+  });
+  if (!whole) unreadable(file.path, "is damaged (directory)");
   return sets;
 }
 }  // namespace
@@ -161,13 +167,17 @@ bool holds_arrays(std::string_view begin) {
   return begin.starts_with("PK\x03\x04") || begin.starts_with("\x93NUMPY") || begin.starts_with("\x89HDF") ||
          begin.starts_with(magic);
 }
-std::map<std::string, ArrayPlace> arrays_of(const FileBytes& file) {
-  const std::string begin = file.read(0, std::min<std::size_t>(4, file.size()));
-  if (begin.starts_with("PK") || begin.starts_with("\x93")) return npz_arrays(file);
-  std::map<std::string, ArrayPlace> out;
-  for (const auto& [name, set] : datasets_of(file))
-    if (set.width == 0) out[name] = {set.at, set.bytes / sizeof(double), {}};
-  return out;
+ArrayFile::ArrayFile(const std::string& path, std::span<const std::string_view> wanted)
+    : bytes(std::make_unique<FileBytes>(path)) {
+  const std::string begin = bytes->read(0, std::min(magic.size(), bytes->size()));
+  if (begin.starts_with("PK") || begin.starts_with("\x93")) {
+    arrays = npz_arrays(*bytes);
+  } else if (begin == magic) {
+    for (const auto& [name, set] : datasets_of(*bytes))
+      if (set.width == 0) arrays[name] = {set.at, set.bytes / sizeof(double), {}};
+  } else {
+    bytes = copy_of_foreign_hdf5(path, wanted, arrays);
+  }
 }
 
 Recording read_hdf5(const std::string& path) {

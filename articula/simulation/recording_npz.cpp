@@ -60,11 +60,11 @@ std::string npy(const std::vector<std::string>& words) {
   }
   return header_of(fmt::format("<U{}", longest), {words.size()}) + data;
 }
-std::string npy(const Array& array) {
-  static_assert(sizeof(double) == 8);
-  if (array.is_words) return npy(array.words);
-  return npy_header(array.shape)
-      .append(reinterpret_cast<const char*>(array.numbers.data()), array.numbers.size() * 8);
+/// A .npy file, piece by piece.
+void for_each_piece_of_npy(const Array& array, const UseBytes& use) {
+  if (array.is_words) return use(npy(array.words));
+  use(header_of("<f8", array.shape));
+  array.for_each_piece(use);
 }
 
 std::string utf8(char32_t c) {
@@ -75,10 +75,19 @@ std::string utf8(char32_t c) {
           char(0x80 | (c & 63))};
 }
 
-}  // namespace
+/// A zip archive of files that are stored as they are; what it returns is to be written in this order.
+class ZipArchive {
+ public:
+  explicit ZipArchive(std::string path) : path_(std::move(path)) {}
+  /// What comes before a file's bytes.
+  std::string begin(const std::string& file, std::uint32_t checksum, std::size_t bytes);
+  std::string end() const;
 
-std::string npy_header(const std::vector<std::size_t>& shape) { return header_of("<f8", shape); }
-
+ private:
+  std::string path_, directory_;
+  std::size_t at_ = 0;
+  unsigned entries_ = 0;
+};
 std::string ZipArchive::begin(const std::string& file, std::uint32_t checksum, std::size_t bytes) {
   if (at_ + bytes > 0xf0000000u)
     throw Error(fmt::format("{}: more than 4 GB do not fit into .npz; write .h5", path_));
@@ -108,15 +117,27 @@ std::string ZipArchive::end() const {
   return out;
 }
 
-void write_npz(const std::string& path, const Recording& r) {
+}  // namespace
+
+void write_npz_arrays(const std::string& path, const ForEachArray& for_each, const UseBytes& write) {
   ZipArchive zip(path);
-  std::string archive;
-  for_each_array(r, [&](const Array& array) {
-    const std::string data = npy(array);
-    archive += zip.begin(array.name + ".npy", crc32(data), data.size());
-    archive += data;
+  for_each([&](const Array& array) {
+    std::uint32_t checksum = 0;
+    std::size_t size = 0;
+    for_each_piece_of_npy(array, [&](std::string_view bytes) {
+      checksum = crc32(bytes, checksum);
+      size += bytes.size();
+    });
+    write(zip.begin(array.name + ".npy", checksum, size));
+    for_each_piece_of_npy(array, write);
   });
-  write_bytes(path, archive + zip.end());
+  write(zip.end());
+}
+void write_npz(const std::string& path, const Recording& r) {
+  write_pieces(path, [&](const UseBytes& write) {
+    write_npz_arrays(
+        path, [&](const UseArray& use) { for_each_array(r, use); }, write);
+  });
 }
 
 namespace {

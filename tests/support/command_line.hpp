@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <array>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
@@ -23,6 +24,12 @@ namespace articula::testing {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 using Words = std::vector<std::string>;
+
+/// In a child, before the program starts: whoever runs the tests may have told them to ignore some (nohup, a shell's
+/// background), which the program would go on to do.
+inline void heed_signals() {
+  for (const int s : {SIGINT, SIGTERM, SIGHUP}) signal(s, SIG_DFL);
+}
 
 /// A shell line's exit code and what it prints.
 struct Printed {

@@ -44,6 +44,7 @@ class SimulateCommand : public CommandLine {
       for (auto& word : all) argv.push_back(word.data());
       argv.push_back(nullptr);
       if (!freopen("/dev/null", "w", stderr)) _exit(126);
+      heed_signals();
       execv(ARTICULA_PROGRAM, argv.data());
       _exit(127);
     }
