@@ -47,6 +47,7 @@ bool hangs_from_world(const Model& model) {
 
 LoadedModel Assembly::build() {
   const Model& top = document_.world;
+  out_.gravity = document_.gravity;
   const bool is_single = top.models.size() == 1;
   out_.spec.name = is_single ? top.models[0].name : top.name.empty() ? "world" : top.name;
   for (std::size_t i = 0; i < top.models.size(); ++i) {
