@@ -276,7 +276,7 @@ ExitCode run(const SimulateOptions& o) {
   const LoadedModel read = read_source(o.model.source, o.model.read_options());
   if (has_loops(read.spec)) {
     build_and_warn(read, o.model);
-    SceneSpec spec = scene_of(read.spec, o.model.build_options());
+    SceneSpec spec = scene_of(read.spec, o.model.build_options(read.gravity));
     spec.where = spec.arms[0].source = o.model.source;
     return run_scene(o, spec);
   }

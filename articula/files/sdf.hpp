@@ -18,8 +18,9 @@ ModelVisuals parse_sdf_visuals(const ModelText& text);
 
 /// SDF text of a specification, one <model>. Reading it back gives every number again to the last bit, but
 /// for rotations, which pass through roll, pitch and yaw, and placements (1e-15). Armatures are written as
-/// Drake reads them where it can. Throws ModelError where SDF cannot say it (cylindrical and planar joints,
-/// free ones outboard of others, couplings, numbers that are not finite).
+/// Drake reads them where it can. A cylindrical joint becomes two (split_joints). Throws ModelError where SDF cannot say it
+/// (free joints outboard of others, couplings that are not linear, loops that are open at zero, numbers that are not
+/// finite).
 std::string write_sdf(const ModelSpec& spec);
 
 }  // namespace articula

@@ -106,8 +106,7 @@ void Parser::read_world(const Element& e, Model& world) {
   world.name = attribute(e, "name");
   if (const Element* gravity = e.FirstChildElement("gravity")) {
     const auto g = numbers_in(*gravity, 3, "the world");
-    if (errors_ == 0 && (g[0] != 0 || g[1] != 0 || std::abs(g[2] + 9.8) > 0.011))
-      ignore("element <gravity>", gravity->GetLineNum(), "give --gravity X Y Z (BuildOptions::gravity)");
+    out_document_.gravity = Vec3<double>{g[0], g[1], g[2]};
   }
   for (const Element* c = e.FirstChildElement(); c; c = c->NextSiblingElement()) {
     const std::string_view kind = c->Name();

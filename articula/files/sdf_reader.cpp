@@ -1,20 +1,15 @@
-// From an SDF file's elements to a specification: names, a tree over the links, and loops.
+// From an SDF file's elements to a specification: links, frames, and the tree that joints make of them.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
-#include <unordered_map>
-#include <unordered_set>
 
 #include "articula/error.hpp"
 #include "articula/files/sdf.hpp"
-#include "articula/files/sdf_frames.hpp"
+#include "articula/files/sdf_assembly.hpp"
 #include "articula/files/settle_mimics.hpp"
-#include "articula/files/spanning_tree.hpp"
 #include "articula/files/xml_text.hpp"
-#include "articula/model/edit.hpp"
 
 namespace articula {
 
@@ -24,7 +19,6 @@ namespace {
 
 using V3 = Vec3<double>;
 constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double perpendicular = 1e-9;  // cosine of a universal joint's axes
 
 struct Type {
   std::string_view name;
@@ -38,95 +32,9 @@ constexpr Type types[] = {
     {"drake:planar", JointKind::planar},
 };
 
-/// A link of the assembly.
-struct Placed {
-  const Link* link;
-  std::string name;
-  Pose pose;  // in the world
-  bool is_static;
-};
-/// A joint, with the links that it joins by index; -1 is the world.
-struct Joining {
-  const Joint* joint;
-  std::string name;
-  int parent, child;
-  Pose pose;  // in the world, at zero
-  JointKind kind;
-  V3 axes[2]{};  // joint axes
-  Pose in_parent{}, in_child{};
-};
-
-using Names = std::unordered_set<std::string>;
-std::string new_name(std::string name, const Names& taken) {
-  while (taken.contains(name)) name += '_';
-  return name;
-}
-
-class Assembly {
- public:
-  explicit Assembly(const Document& document) : document_(document), frames_(out_.findings) {
-    out_.findings = document.findings;
-  }
-  LoadedModel build();
-
- private:
-  void place(const Model& model, const std::string& prefix, const Pose& pose, bool is_static);
-  void join(const Model& model, const std::string& prefix, const Pose& pose);
-  void add_frames(const Model& model, const std::string& prefix, const Pose& pose);
-  void couple();
-  void add_links();
-  void hang_roots();
-  void hang(int link, JointKind kind);
-  void add_joint(const Joining& joining, bool turned);
-  void add_part(JointSpec joint, const Pose& in_parent, const Pose& in_child, bool turned);
-  void add_loop(const Joining& joining);
-  JointSpec spec_of(const Joining& joining);
-  Pose in_link(const Pose& pose, int link) const {
-    return link < 0 ? pose : inverse(links_[std::size_t(link)].pose) * pose;
-  }
-  /// Of joint i in a link that the model calls `name`: as the file has it, where that leads from one to the other.
-  Pose relative(const Model& model, std::size_t i, const std::string& name, const Pose& pose, int link) {
-    const auto named = model.names.find(name);
-    if (named != model.names.end() && named->second.kind == Named::link)
-      if (const auto told = frames_.told(model, {Named::joint, i}, named->second)) return *told;
-    return in_link(pose, link);
-  }
-  std::string link_name(int link) const {
-    return link < 0 ? std::string(world) : links_[std::size_t(link)].name;
-  }
-  /// Of a model in the world: a single one needs none.
-  std::string prefix_of(const Model& model) const {
-    return document_.world.models.size() > 1 ? model.name + "::" : "";
-  }
-  int index_of(const Frames::Body& body) const { return body.link ? index_.at(body.link) : -1; }
-  /// Inside a static model, and between two of them, nothing moves.
-  bool stands(int link) const { return link < 0 || links_[std::size_t(link)].is_static; }
-  void warn(const std::string& where, std::string message) {
-    out_.findings.push_back({Finding::Severity::warning, where, std::move(message)});
-  }
-  void fail(const std::string& where, std::string message) {
-    out_.findings.push_back({Finding::Severity::error, where, std::move(message)});
-  }
-
-  const Document& document_;
-  LoadedModel out_;
-  Frames frames_;
-  std::vector<Placed> links_;
-  std::unordered_map<const Link*, int> index_;
-  std::vector<Joining> joints_;
-  std::vector<std::pair<const Model*, const Joint*>> gearboxes_;
-  SpanningTree tree_;
-  Names link_names_{std::string(world)}, joint_names_;  // taken: those of links and frames, and of joints
-};
-
 bool has_errors(const std::vector<Finding>& findings) {
   return std::any_of(findings.begin(), findings.end(),
                      [](const Finding& f) { return f.severity == Finding::Severity::error; });
-}
-
-/// Can a joint of this kind be a LoopSpec?
-bool closes_loops(JointKind kind) {
-  return kind != JointKind::universal && kind != JointKind::helical && kind != JointKind::planar;
 }
 
 bool hangs_from_world(const Model& model) {
@@ -135,8 +43,11 @@ bool hangs_from_world(const Model& model) {
          });
 }
 
+}  // namespace
+
 LoadedModel Assembly::build() {
   const Model& top = document_.world;
+  out_.gravity = document_.gravity;
   const bool is_single = top.models.size() == 1;
   out_.spec.name = is_single ? top.models[0].name : top.name.empty() ? "world" : top.name;
   for (std::size_t i = 0; i < top.models.size(); ++i) {
@@ -297,152 +208,6 @@ void Assembly::hang(int link, JointKind kind) {
   out_.spec.add_joint(std::move(joint));
 }
 
-// --- joints -----------------------------------------------------------------------------------------
-void put_axis(JointSpec& joint, int freedom, const Axis& axis) {
-  joint.limits.lower[freedom] = axis.lower;
-  joint.limits.upper[freedom] = axis.upper;
-  joint.limits.effort[freedom] = axis.effort;
-  joint.limits.velocity[freedom] = axis.velocity;
-  joint.damping[freedom] = axis.damping;
-  joint.friction[freedom] = axis.friction;
-  joint.stiffness[freedom] = axis.stiffness;
-  joint.spring_reference[freedom] = axis.spring_reference;
-}
-/// Of a joint with one freedom.
-void put_only_axis(JointSpec& joint, const Axis& axis) {
-  joint.limits = {axis.lower, axis.upper, axis.velocity, axis.effort};
-  joint.damping = axis.damping, joint.friction = axis.friction, joint.stiffness = axis.stiffness;
-  joint.spring_reference = axis.spring_reference;
-}
-
-JointSpec Assembly::spec_of(const Joining& joining) {
-  const Joint& from = *joining.joint;
-  JointSpec joint;
-  joint.name = joining.name;
-  joint.kind = joining.kind;
-  joint.parent = link_name(joining.parent);
-  joint.child = link_name(joining.child);
-  joint.axis = joining.axes[0];
-  joint.second_axis = joining.axes[1];
-  joint.pitch = from.pitch;
-  joint.armature = from.armature;
-  joint.where = from.where;
-  if (nv_of(joint.kind) == 1) {
-    put_only_axis(joint, from.axes[0]);
-    joint.mimic = from.axes[0].mimic;
-    // The joint that it follows is told in its own model.
-    if (joint.mimic)
-      joint.mimic->joint =
-          joining.name.substr(0, joining.name.size() - from.name.size()) + joint.mimic->joint;
-  }
-  if (joint.kind == JointKind::universal)
-    for (int i = 0; i < 2; ++i) put_axis(joint, i, from.axes[i]);
-  if (joint.kind == JointKind::planar) joint.axis = {0, 0, 1};
-  return joint;
-}
-
-void Assembly::add_joint(const Joining& joining, bool turned) {
-  JointSpec joint = spec_of(joining);
-  const Pose &in_parent = joining.in_parent, &in_child = joining.in_child;
-  if (stands(joining.parent) && stands(joining.child)) {
-    JointSpec weld;
-    weld.name = joint.name, weld.parent = joint.parent, weld.child = joint.child, weld.where = joint.where;
-    weld.kind = JointKind::fixed;
-    add_part(std::move(weld), in_parent, in_child, turned);
-    return;
-  }
-  const bool crossed =
-      joint.kind != JointKind::universal || std::abs(dot(joining.axes[0], joining.axes[1])) <= perpendicular;
-  if (crossed) return add_part(std::move(joint), in_parent, in_child, turned);
-  // Two revolute joints in a row, with a link without mass between them.
-  JointSpec second = joint;
-  joint.kind = second.kind = JointKind::revolute;
-  put_only_axis(joint, joining.joint->axes[0]);
-  put_only_axis(second, joining.joint->axes[1]);
-  joint.armature = joint.armature[0], second.armature = second.armature[1];
-  second.name = new_name(second.name + "_2", joint_names_);
-  joint_names_.insert(second.name);
-  second.axis = joint.second_axis;
-  joint.child = second.parent = new_name(joint.name + "_cross", link_names_);
-  link_names_.insert(joint.child);
-  out_.spec.add_link({joint.child, {}, joint.where});
-  if (turned) {
-    add_part(std::move(second), {}, in_child, true);
-    add_part(std::move(joint), in_parent, {}, true);
-  } else {
-    add_part(std::move(joint), in_parent, {}, false);
-    add_part(std::move(second), {}, in_child, false);
-  }
-}
-
-void Assembly::add_part(JointSpec joint, const Pose& in_parent, const Pose& in_child, bool turned) {
-  if (turned) joint = turned_around(joint);
-  joint.placement = turned ? in_child : in_parent;
-  const std::string carrier = new_name(joint.name + "_carrier", link_names_),
-                    weld = new_name(joint.name + "_weld", joint_names_);
-  auto parts = joint_apart(std::move(joint), turned ? in_parent : in_child, carrier, weld);
-  if (parts.size() > 1) {
-    joint_names_.insert(weld), link_names_.insert(carrier);
-    out_.spec.add_link({carrier, {}, parts[0].where});
-  }
-  for (JointSpec& part : parts) out_.spec.add_joint(std::move(part));
-}
-
-void Assembly::add_loop(const Joining& joining) {
-  const Joint& joint = *joining.joint;
-  if (stands(joining.parent) && stands(joining.child)) return;
-  if (!closes_loops(joining.kind)) {
-    fail(joint.where,
-         fmt::format("joint {} closes a loop, and is {}; expected a revolute, prismatic, ball or "
-                     "fixed joint in the loop",
-                     in_quotes(joining.name), joint.type));
-    return;
-  }
-  out_.spec.loops.push_back({.name = joining.name,
-                             .kind = joining.kind,
-                             .first = link_name(joining.parent),
-                             .second = link_name(joining.child),
-                             .first_placement = joining.in_parent,
-                             .second_placement = joining.in_child,
-                             .axis = joining.axes[0],
-                             .where = joint.where});
-}
-
-// --- gearboxes --------------------------------------------------------------------------------------
-/// theta_2 = -ratio theta_1: angles of parent and child against the reference body, about the gearbox' axes.
-void Assembly::couple() {
-  for (const auto& [model, gearbox] : gearboxes_) {
-    const auto reference = frames_.body(*model, gearbox->gearbox_reference, gearbox->where);
-    double sign[2] = {};
-    const Joining* joints[2] = {};
-    for (int side = 0; reference && side < 2; ++side) {
-      const auto body = frames_.body(*model, side == 0 ? gearbox->parent : gearbox->child, gearbox->where);
-      if (!body) continue;
-      for (const Joining& j : joints_) {
-        const bool forward = j.parent == index_of(*reference) && j.child == index_of(*body);
-        const bool backward = j.child == index_of(*reference) && j.parent == index_of(*body);
-        const bool turns = j.kind == JointKind::revolute || j.kind == JointKind::continuous;
-        if (joints[side] || !turns || (!forward && !backward)) continue;
-        joints[side] = &j;
-        const V3 wanted = gearbox->axes[side].xyz, is = j.axes[0];
-        sign[side] = (dot(wanted, is) < 0) != backward ? -1 : 1;
-      }
-    }
-    if (!joints[0] || !joints[1]) {
-      warn(gearbox->where,
-           fmt::format("gearbox {} is passed over: expected revolute joints from its reference body to "
-                       "its parent and to its child",
-                       in_quotes(gearbox->name)));
-      continue;
-    }
-    out_.spec.couplings.push_back({.name = gearbox->name,
-                                   .joint = joints[1]->name,
-                                   .source = joints[0]->name,
-                                   .coefficients = {0, -gearbox->gearbox_ratio * sign[0] * sign[1]},
-                                   .where = gearbox->where});
-  }
-}
-
 // --- frames -----------------------------------------------------------------------------------------
 /// Named frames, and those of models in others, which their names stand for.
 void Assembly::add_frames(const Model& model, const std::string& prefix, const Pose& pose) {
@@ -465,7 +230,6 @@ void Assembly::add_frames(const Model& model, const std::string& prefix, const P
   }
 }
 
-}  // namespace
 }  // namespace sdf
 
 LoadedModel parse_sdf(const ModelText& text) {

@@ -80,6 +80,7 @@ struct Model {
 struct Document {
   Model world;
   bool is_assembly = false;  // several models, or a <world>
+  std::optional<Vec3<double>> gravity{};
   std::vector<Finding> findings;
   std::vector<std::unique_ptr<tinyxml2::XMLDocument>> texts{};
   std::vector<std::unique_ptr<const ModelText>> files{};

@@ -11,6 +11,7 @@
 #include "articula/error.hpp"
 #include "articula/files/sdf.hpp"
 #include "articula/files/xml_writer.hpp"
+#include "articula/model/edit.hpp"
 #include "articula/model/joint_kinds.hpp"
 #include "articula/model/name_index.hpp"
 
@@ -134,11 +135,6 @@ void Writer::find_carriers() {
       refuse(fmt::format(
           "joint '{}' is free and hangs from link '{}'; in SDF only what hangs from nothing is free", j.name,
           j.parent));
-    if (j.kind != JointKind::free && j.kind != JointKind::planar && !type_of(j.kind))
-      refuse(fmt::format(
-          "joint '{}' is {}, which SDF has no name for; replace it by revolute and prismatic joints "
-          "with massless links between them",
-          j.name, name_of(j.kind)));
   }
   for (const CouplingSpec& c : spec_.couplings) {
     if (c.coefficients.size() > 2)
@@ -359,6 +355,14 @@ void Writer::write_frame(const FrameSpec& frame) {
 
 }  // namespace
 
-std::string write_sdf(const ModelSpec& spec) { return Writer(spec).write(); }
+std::string write_sdf(const ModelSpec& spec) {
+  constexpr JointKind split[] = {JointKind::cylindrical};
+  if (std::none_of(spec.joints.begin(), spec.joints.end(),
+                   [](auto& j) { return j.kind == JointKind::cylindrical; }))
+    return Writer(spec).write();
+  ModelSpec plain = spec;
+  split_joints(plain, split);
+  return Writer(plain).write();
+}
 
 }  // namespace articula

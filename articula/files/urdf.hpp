@@ -21,9 +21,9 @@ Model read_urdf(const std::string& path, const BuildOptions& options = {});
 /// URDF text of a specification. Reading it back gives every number again to the last bit, except rotations,
 /// which pass through roll, pitch and yaw (1e-15), and with these differences, which URDF asks for: frames
 /// become massless links on fixed joints; a joint that hangs from the world hangs from a link of that name,
-/// and so, welded, does the root link, if there is one beside it. Springs and actuators are left out. Throws
-/// ModelError where URDF cannot say it (joint kinds that URDF lacks, freedoms of a joint that differ, loops,
-/// numbers that are not finite).
+/// and so, welded, does the root link, if there is one beside it. Springs and actuators are left out. Universal,
+/// cylindrical and helical joints become two each (split_joints). Throws ModelError where URDF cannot say it
+/// (freedoms of a joint that differ, loops, numbers that are not finite).
 std::string write_urdf(const ModelSpec& spec);
 
 }  // namespace articula

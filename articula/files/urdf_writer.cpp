@@ -10,6 +10,7 @@
 #include "articula/files/urdf.hpp"
 #include "articula/files/urdf_kinds.hpp"
 #include "articula/files/xml_writer.hpp"
+#include "articula/model/edit.hpp"
 #include "articula/model/joint_kinds.hpp"
 
 namespace articula {
@@ -186,6 +187,15 @@ void Writer::write_weld(const std::string& child, const std::string& parent, con
 
 }  // namespace
 
-std::string write_urdf(const ModelSpec& spec) { return Writer(spec).write(); }
+std::string write_urdf(const ModelSpec& spec) {
+  constexpr JointKind split[] = {JointKind::universal, JointKind::cylindrical, JointKind::helical};
+  const auto is_split = [&](const JointSpec& j) {
+    return std::count(std::begin(split), std::end(split), j.kind) > 0;
+  };
+  if (std::none_of(spec.joints.begin(), spec.joints.end(), is_split)) return Writer(spec).write();
+  ModelSpec plain = spec;
+  split_joints(plain, split);
+  return Writer(plain).write();
+}
 
 }  // namespace articula

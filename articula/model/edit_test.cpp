@@ -354,6 +354,24 @@ TEST(Edit, RotorsAddToTheDiagonal) {
   EXPECT_THROW(add_rotor(spec, "joint", 1), ArgumentError);
 }
 
+TEST(Edit, SplitJointsMoveTheSame) {
+  using enum JointKind;
+  const std::vector<JointKind> kinds{universal, cylindrical, helical};
+  for (const Base base : {Base::fixed, Base::free})
+    for_random_trees([&](Rng& rng, const ModelSpec& spec) {
+      ModelSpec plain = spec;
+      split_joints(plain, kinds);
+      for (const JointSpec& j : plain.joints) EXPECT_EQ(std::count(kinds.begin(), kinds.end(), j.kind), 0);
+      const Model a(spec, {.base = base}), b(plain, {.base = base});
+      ASSERT_EQ(a.nv(), b.nv());
+      if (a.nv() == 0) return;
+      const Numbers q = random_configuration(rng, a), v = random_vector(rng, std::size_t(a.nv()));
+      EXPECT_LT(relative_error(mass_matrix(a, q), mass_matrix(b, q)), exact);
+      EXPECT_LT(relative_error(bias_forces(a, q, v), bias_forces(b, q, v), 1e-3), exact);
+      expect_same_poses(a, q, b, q);
+    });
+}
+
 TEST(Edit, ScaledModelsHaveScaledDynamics) {
   for_random_trees([](Rng& rng, const ModelSpec& spec) {
     constexpr double length = 1.7, mass = 0.4;

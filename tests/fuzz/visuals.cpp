@@ -8,5 +8,5 @@ ARTICULA_FUZZ(text) {
   if (text.starts_with('s') || text.starts_with('o') || text.starts_with('d'))
     parse_mesh(text.substr(1), text[0] == 's' ? "m.stl" : text[0] == 'o' ? "m.obj" : "m.dae");
   else
-    parse_urdf_visuals({text, "fuzz", "/nowhere"});
+    parse_urdf_visuals({std::string(text), "fuzz", "/nowhere"});
 }
