@@ -102,7 +102,7 @@ def opened(browser, site, name, look):
     """What is wrong with one page as a reader sees it."""
     scheme, width, height = look
     context = browser.new_context(viewport={"width": width, "height": height}, color_scheme=scheme,
-                                  reduced_motion="reduce")
+                                  reduced_motion="reduce", offline=True)
     page, problems = context.new_page(), []
     page.on("console", lambda m: problems.append(f"console: {m.text}") if m.type in ("error", "warning") else None)
     page.on("pageerror", lambda error: problems.append(f"script error: {error}"))
@@ -146,7 +146,9 @@ def main():
         return 2
     from playwright.sync_api import sync_playwright
     names = sorted(str(p.relative_to(site)) for p in site.rglob("*.html") if "reference" not in p.relative_to(site).parts[:1])
-    names += [f"reference/{name}.html" for name in REFERENCE_PAGES]
+    reference = [f"reference/{name}.html" for name in REFERENCE_PAGES]
+    problems += [f"{name} does not exist" for name in reference if not (site / name).is_file()]
+    names += [name for name in reference if (site / name).is_file()]
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=executable, args=["--no-sandbox"])
         for name in names:
