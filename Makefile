@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test wheel bench reference site sanitize test-sets thread-sanitize random-trees faults interruptions fuzz analyze check format clean
+.PHONY: all setup build demo test wheel python-sanitize python-others bench reference site sanitize test-sets thread-sanitize random-trees faults interruptions fuzz analyze check format clean
 all: build
 
 setup:
@@ -28,6 +28,12 @@ test: build
 # The Python package, in dist/ (docs/python.md).
 wheel: setup
 	@tools/python.sh wheel
+
+# Its tests under the address sanitizer; its calls beside Pinocchio, MuJoCo and Drake from PyPI, results and times.
+python-sanitize: setup
+	@tools/python.sh sanitize
+python-others: build
+	@tools/python.sh others $(BUILD)
 
 # Every algorithm beside the libraries that Debian has, installed here; --peer FILE.so adds others (bench/peer.hpp).
 # make bench ARGUMENTS="--performance docs/performance.md" writes the page.

@@ -43,6 +43,7 @@ Prints Markdown.
   --json FILE         all numbers
   --svg FOLDER        the pictures
   --performance FILE  the whole page, with the machine, the command and bench/performance_notes.md; pictures beside it
+  --device cuda       on a GPU instead: states per second of each call, and the CPU's batch (docs/gpu.md)
   --effort X          times the usual time for each measurement
   --quick             a few calls each: shows that all of it works
   --help
@@ -51,7 +52,7 @@ Prints Markdown.
 struct Arguments {
   Options options;
   std::vector<std::string> plugins, only;
-  std::string json, svg, performance, command;
+  std::string json, svg, performance, command, device;
   double effort = 1;
   bool peers = true;
 };
@@ -96,7 +97,10 @@ Arguments parse(int argc, char** argv) {
       a.svg = value();
     else if (word == "--performance")
       a.performance = value();
-    else if (word == "--effort")
+    else if (word == "--device") {
+      a.device = value();
+      if (a.device != "cuda") fail("--device is '" + a.device + "', expected cuda");
+    } else if (word == "--effort")
       a.effort = std::stod(value());
     else if (word == "--quick")
       a.options.quick = true;
@@ -162,6 +166,7 @@ std::string read_file(const std::string& file) {
 
 int run(int argc, char** argv) {
   const Arguments a = parse(argc, argv);
+  if (!a.device.empty()) return device_bench(a.options.robots, a.options.quick);
   sched_getaffinity(0, sizeof other_cores, &other_cores);
   CPU_ZERO(&one_core);
   const int core = sched_getcpu();

@@ -53,6 +53,7 @@ class States {
   /// The call of an algorithm at `states` states from the i-th on.
   Call<double> call(const Model& model, const Algorithm& algorithm, std::size_t i, std::size_t states) {
     Call<double> c;
+    c.listed = algorithm.listed;
     for (const Argument argument : algorithm.uses) {
       const std::size_t n = size_of(model, argument), k = static_cast<std::size_t>(argument);
       c.in[k] = std::span(vectors_[k]).subspan(i % (count_ - states + 1) * n, states * n);

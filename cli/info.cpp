@@ -17,7 +17,7 @@ namespace {
 
 struct InfoOptions {
   ModelOptions model;
-  std::string out = "-";
+  std::string out = "-", state;
   bool json = false;
 };
 
@@ -202,6 +202,14 @@ std::string as_text(const Model& model, std::size_t suspicions) {
       text += fmt::format("{} on {} at {:.6g} {:.6g} {:.6g}\n", printable(f.name), printable(f.link),
                           f.placement.p.x, f.placement.p.y, f.placement.p.z);
   }
+  if (!spec.loops.empty()) text += "\nloops, closed by\n";
+  for (const auto& l : spec.loops)
+    text += fmt::format("{}: {} between {} and {}\n", printable(l.name), name_of(l.kind), printable(l.first),
+                        printable(l.second));
+  if (!spec.couplings.empty()) text += "\ncouplings\n";
+  for (const auto& c : spec.couplings)
+    text += fmt::format("{}: {} = polynomial({}) of {}\n", printable(c.name), printable(c.joint),
+                        fmt::join(c.coefficients, ", "), printable(c.source));
   return text;
 }
 
@@ -256,16 +264,40 @@ Json as_json(const Model& model) {
   return out;
 }
 
+/// States that the file names, as eval and simulate read them. They are of a fixed base.
+Json as_json(const std::vector<NamedState>& states) {
+  Json out = Json::array();
+  for (const NamedState& state : states)
+    out.push_back({{"name", state.name}, {"q", state.q}, {"v", state.v}});
+  return out;
+}
+
+Json state_of(const LoadedModel& read, const std::string& name) {
+  std::string known;
+  for (const NamedState& state : read.states) {
+    if (state.name == name) return {{"q", state.q}, {"v", state.v}};
+    known += (known.empty() ? "" : ", ") + printable(state.name);
+  }
+  throw InputError(fmt::format("--state {}: the model's file {}", name,
+                               known.empty() ? "names no states" : "has the states " + known));
+}
+
 ExitCode run(const InfoOptions& options) {
   std::size_t suspicions = 0;
-  const Model model = load_model(options.model, &suspicions);
+  const LoadedModel read = read_source(options.model.source, options.model.read_options());
+  const Model model = build_and_warn(read, options.model, &suspicions);
   Output out(options.out);
   std::string text;
-  if (options.json) {
-    append(as_json(model), 0, text);
+  if (options.json || !options.state.empty()) {
+    Json all = options.state.empty() ? as_json(model) : state_of(read, options.state);
+    if (options.state.empty() && !read.states.empty()) all["states"] = as_json(read.states);
+    append(all, 0, text);
     text += "\n";
   } else {
     text = as_text(model, suspicions);
+    for (std::size_t i = 0; i < read.states.size(); ++i)
+      text += (i == 0 ? "\nstates (--state NAME prints one): " : ", ") + printable(read.states[i].name);
+    if (!read.states.empty()) text += "\n";
   }
   out.write(text);
   out.finish();
@@ -279,6 +311,9 @@ Subcommand add_info(CLI::App& program) {
   CLI::App& app = *program.add_subcommand("info", "Tree, joints, freedoms, mass and frames of a model");
   options->model.add_to(app);
   app.add_flag("--json", options->json, "Print JSON");
+  app.add_option("--state", options->state,
+                 "Print a state that the file names (MJCF: qpos0, keyframes), as JSON")
+      ->type_name("NAME");
   add_out_option(app, options->out);
   app.footer(
       "Columns q and v give the joint's places in the vectors; limits, damping, friction and armature are in "

@@ -8,8 +8,11 @@
 #include <filesystem>
 #include <optional>
 
+#include "articula/loops/scene_of_model.hpp"
 #include "articula/model/chain.hpp"
 #include "cli/input.hpp"
+#include "cli/messages.hpp"
+#include "cli/output.hpp"
 #include "cli/scene_source.hpp"
 
 namespace articula::cli {
@@ -19,15 +22,13 @@ namespace {
 namespace fs = std::filesystem;
 constexpr int longest_chain = 1'000'000;
 
-const char* const model_folders[] = {ARTICULA_SOURCE_MODELS, ARTICULA_MODELS};
-
 bool is_scene_file(const fs::path& path) { return path.extension() == ".json"; }
 
 /// Names of the shipped models, or of the shipped scenes.
 std::vector<std::string> shipped(bool scenes) {
   std::vector<std::string> names;
   std::error_code ignored;
-  for (const char* folder : model_folders)
+  for (const fs::path& folder : model_folders())
     for (const auto& entry : fs::directory_iterator(folder, ignored))
       if (entry.is_regular_file(ignored) && is_scene_file(entry.path()) == scenes)
         names.push_back(entry.path().stem());
@@ -38,7 +39,7 @@ std::vector<std::string> shipped(bool scenes) {
 
 std::optional<std::string> shipped_model(const std::string& name) {
   std::error_code ignored;
-  for (const char* folder : model_folders)
+  for (const fs::path& folder : model_folders())
     for (const auto& entry : fs::directory_iterator(folder, ignored))
       if (entry.path().stem() == name && entry.is_regular_file(ignored) && !is_scene_file(entry.path()))
         return entry.path().string();
@@ -69,6 +70,17 @@ ModelSpec chain_of(const std::string& source) {
 
 }  // namespace
 
+std::vector<fs::path> model_folders() {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  std::vector<fs::path> folders;
+  for (std::string_view rest = ARTICULA_MODELS; !rest.empty();) {
+    const std::size_t colon = std::min(rest.find(':'), rest.size());
+    folders.push_back(program / rest.substr(0, colon));  // one from the root stays as it is
+    rest.remove_prefix(std::min(colon + 1, rest.size()));
+  }
+  return folders;
+}
 std::vector<std::string> shipped_names(bool scenes) { return shipped(scenes); }
 
 void ModelOptions::add_to(CLI::App& app, Takes takes) {
@@ -78,16 +90,16 @@ void ModelOptions::add_to(CLI::App& app, Takes takes) {
       for (auto& name : shipped(true)) names.push_back(std::move(name));
     return names;
   };
-  app.add_option(
-         "MODEL", source,
-         std::string("A model's file (URDF; - for stdin), chain:N[:SEED], or the name of a shipped model") +
-             (takes == Takes::scenes_too ? "; or a scene" : ""))
+  app.add_option("MODEL", source,
+                 std::string("A model's file (URDF, SDF, MJCF; - for stdin), chain:N[:SEED], or the name of "
+                             "a shipped model") +
+                     (takes == Takes::scenes_too ? "; or a scene" : ""))
       ->required()
       ->suggest(known);
   app.add_option("--base", base, "How the root link meets the world")
       ->check(CLI::IsMember({"fixed", "free"}))
       ->capture_default_str();
-  app.add_option("--gravity", gravity, "Gravity in m/s^2, world axes (default: 0 0 -9.81)")
+  app.add_option("--gravity", gravity, "Gravity in m/s^2, world axes (default: the file's, or 0 0 -9.81)")
       ->expected(3)
       ->allow_extra_args(false)  // what follows may be MODEL
       ->type_name("NUMBER");
@@ -97,8 +109,11 @@ void ModelOptions::add_to(CLI::App& app, Takes takes) {
       ->allow_extra_args(false);
 }
 
-BuildOptions ModelOptions::build_options() const {
-  return {base == "free" ? Base::free : Base::fixed, {gravity[0], gravity[1], gravity[2]}};
+BuildOptions ModelOptions::build_options(const std::optional<Vec3<double>>& stated) const {
+  BuildOptions out{.base = base == "free" ? Base::free : Base::fixed};
+  if (stated) out.gravity = *stated;
+  if (!gravity.empty()) out.gravity = {gravity[0], gravity[1], gravity[2]};
+  return out;
 }
 
 ReadOptions ModelOptions::read_options() const {
@@ -136,9 +151,8 @@ ModelVisuals load_visuals(const std::string& source, const ReadOptions& options)
   return read_visuals(read_source(source, options));
 }
 
-Model load_model(const ModelOptions& options, std::size_t* suspicions) {
-  const LoadedModel read = read_source(options.source, options.read_options());
-  const Model model = read.build(options.build_options());
+Model build_and_warn(const LoadedModel& read, const ModelOptions& options, std::size_t* suspicions) {
+  const Model model = read.build(options.build_options(read.gravity));
   std::vector<Finding> warnings = read.findings;
   warnings.insert(warnings.end(), model.warnings().begin(), model.warnings().end());
   std::erase_if(warnings, [](const Finding& f) { return f.severity != Finding::Severity::warning; });
@@ -150,6 +164,16 @@ Model load_model(const ModelOptions& options, std::size_t* suspicions) {
   if (options.strict) throw ModelError(told + " (--strict)");
   fmt::print(stderr, "articula: {}\n", told);
   return model;
+}
+
+Model load_model(const ModelOptions& options, std::size_t* suspicions) {
+  const LoadedModel read = read_source(options.source, options.read_options());
+  if (has_loops(read.spec))
+    fmt::print(stderr,
+               "articula: note: '{}' has {} and {}; this is of its tree alone, simulate keeps them closed\n",
+               printable(read.spec.name), count_of(read.spec.loops.size(), "loop"),
+               count_of(read.spec.couplings.size(), "coupling"));
+  return build_and_warn(read, options, suspicions);
 }
 
 }  // namespace articula::cli

@@ -36,9 +36,8 @@ std::string scene_path(const std::string& source) {
     return "";
   }
   if (fs::exists(source, ignored)) return "";
-  for (const char* folder : {ARTICULA_SOURCE_MODELS, ARTICULA_MODELS})
-    if (const fs::path path = fs::path(folder) / (source + ".json"); fs::exists(path, ignored))
-      return path.string();
+  for (const fs::path& folder : model_folders())
+    if (const fs::path path = folder / (source + ".json"); fs::exists(path, ignored)) return path.string();
   return "";
 }
 
@@ -161,7 +160,7 @@ SceneSpec load_scene(const ModelOptions& options) {
                                [&](const std::string& source, const std::string& folder) {
                                  return arm_model(source, folder, options);
                                });
-  if (options.gravity != ModelOptions{}.gravity) spec.gravity = options.build_options().gravity;
+  if (!options.gravity.empty()) spec.gravity = options.build_options().gravity;
   return spec;
 }
 

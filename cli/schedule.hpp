@@ -1,17 +1,9 @@
 // The times of a run.
 #pragma once
 
-#include <algorithm>
-#include <cmath>
+#include "articula/simulation/grid.hpp"
 
 namespace articula::cli {
-
-/// The times to which a run advances; the last one is `duration`.
-struct Grid {
-  double step, duration;
-  long steps() const { return std::max(1L, std::lround(std::ceil(duration / step - 1e-9))); }
-  double time(long k) const { return k >= steps() ? duration : double(k) * step; }
-};
 
 /// When rows are written: every so many steps, and at the end.
 struct Schedule {

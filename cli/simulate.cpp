@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "articula/dynamics/kinematics.hpp"
+#include "articula/loops/scene_of_model.hpp"
 #include "articula/report/recording_report.hpp"
 #include "cli/input.hpp"
 #include "cli/journal.hpp"
@@ -233,13 +234,14 @@ void add_grasp_forces(Report& report, const Recording& recording, Scene& scene) 
 }
 
 /// Arms, objects and the constraints between them; its state and joint forces are in the scene.
-ExitCode run_scene(const SimulateOptions& o) {
+ExitCode run_scene(const SimulateOptions& o, const SceneSpec& spec) {
   if (!o.initial.empty() || !o.forces.empty() || !o.controllers.empty() || o.monte_carlo.runs > 0 ||
       o.damping || o.friction || (o.limits != "check" && o.limits != "ignore"))
     throw InputError(
-        "a scene goes with --duration, --step, --every, --integrator, --tolerance, --torque, --project, "
+        "a scene, or a model with loops, goes with --duration, --step, --every, --integrator, --tolerance, "
+        "--torque, --project, "
         "--out, --resume, --plot and --report; its state is in the file");
-  Scene scene(load_scene(o.model), {.project = o.project});
+  Scene scene(spec, {.project = o.project});
   const Integrator integrator = integrator_named(o.integrator);
   std::optional<Table> torque;
   if (o.torque != "0") torque = read_torques(o.torque, scene.model());
@@ -270,9 +272,16 @@ void set_limits(const SimulateOptions& o) {
 
 ExitCode run(const SimulateOptions& o) {
   check_pages(o);
-  if (is_scene(o.model.source)) return run_scene(o);
+  if (is_scene(o.model.source)) return run_scene(o, load_scene(o.model));
+  const LoadedModel read = read_source(o.model.source, o.model.read_options());
+  if (has_loops(read.spec)) {
+    build_and_warn(read, o.model);
+    SceneSpec spec = scene_of(read.spec, o.model.build_options());
+    spec.where = spec.arms[0].source = o.model.source;
+    return run_scene(o, spec);
+  }
   if (o.project) throw InputError("--project is for scenes");
-  const Model model = load_model(o.model);
+  const Model model = build_and_warn(read, o.model);
   const TreeSetup setup = read_setup(o, model);
   const Schedule when = schedule(o, is_adaptive(setup.integrator));
   if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when.grid);

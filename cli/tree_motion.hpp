@@ -44,6 +44,7 @@ class TreeMotion : public Motion {
   Watch& watch() override { return simulator_.watch; }
   std::vector<std::pair<std::string, std::string>> about() const override;
   Simulator& simulator() { return simulator_; }
+  Recorder& recorder() { return *recorder_; }
 
  private:
   void add_forces(const TreeSetup& setup);

@@ -10,7 +10,7 @@ file(GLOB sources CONFIGURE_DEPENDS articula/files/*.cpp articula/operators/*.cp
      articula/simulation/controllers.cpp)
 # The program's own readers; its subcommands are run whole (tests/fuzz/commands.py).
 list(APPEND sources ${ARTICULA_CLI_SOURCES})
-list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|cli/(main|info|check|eval.*|operators|count|bench|plot|simulate|scene_motion|view)\\.cpp$")
+list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|cli/(main|info|check|convert|eval.*|operators|count|bench|plot|simulate|scene_motion|view)\\.cpp$")
 add_library(fuzz_readers STATIC ${sources} tests/support/urdf_mutations.cpp)
 get_target_property(definitions articula_program COMPILE_DEFINITIONS)
 target_compile_definitions(fuzz_readers PRIVATE ${definitions})

@@ -8,8 +8,8 @@ HEAD = '''"""What the package is built on; made by python/make_stubs.py."""
 from typing import Any, Callable, Literal, Sequence
 from numpy.typing import ArrayLike, NDArray
 from . import results
-Array = NDArray[Any]
-Frame = str | int
+_Array = NDArray[Any]
+_Frame = str | int
 class Model:
     """The compiled part of articula.Model."""
     def __init__(self, spec: object, base: str, gravity: Sequence[float]) -> None: ...
@@ -44,12 +44,12 @@ def method(algorithm: dict) -> str:
     parameters = ["self", *(f"{name}: ArrayLike" for name in algorithm["arguments"]), "*"]
     for name in algorithm["keywords"]:
         if name == "frame":
-            parameters.append("frame: Frame" + (" | Sequence[Frame]" if algorithm["frames"] == "several" else ""))
+            parameters.append("frame: _Frame" + (" | Sequence[_Frame]" if algorithm["frames"] == "several" else ""))
         elif name == "out":
-            parameters.append("out: " + ("Sequence[Array]" if several else "Array") + " | None = None")
+            parameters.append("out: " + ("Sequence[_Array]" if several else "_Array") + " | None = None")
         else:
             parameters.append(KEYWORDS[name])
-    result = f"results.{class_name(algorithm['name'])}" if several else "Any" if not algorithm["parts"][0][1] else "Array"
+    result = f"results.{class_name(algorithm['name'])}" if several else "Any" if not algorithm["parts"][0][1] else "_Array"
     return f"    def {algorithm['name']}({', '.join(parameters)}) -> {result}: ...\n"
 
 

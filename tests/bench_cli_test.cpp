@@ -25,6 +25,8 @@ TEST_F(BenchCommand, OneStateAndMany) {
   const Json forward = json({"bench", "chain:5", "--only", "linearized_forward,perturbed_forward", "--json"});
   for (const Json& linear : forward["results"])  // forward dynamics comes first
     EXPECT_GT(linear["additions"].get<int>(), row["additions"].get<int>()) << linear;
+  const Json listed = json({"bench", "chain:5", "--only", "jacobian_dot,center_of_mass_jacobian", "--json"});
+  EXPECT_EQ(listed["results"].size(), 2u);  // kernels of the list, which have no functions of their own
   const Json many =
       json({"bench", "chain:5", "--only", "inverse_dynamics", "--batch", "64", "--threads", "2", "--json"});
   EXPECT_EQ(many["results"][0]["batch"], 64);

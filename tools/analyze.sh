@@ -8,9 +8,7 @@ build=$1 jobs=$2
 shift 2
 [ $# -gt 0 ] || set -- $(git ls-files 'articula/*.cpp' 'cli/*.cpp' | grep -v -e _test.cpp -e _kernels.cpp)
 cmake --build "$build" -j "$jobs" --target articula articula_program > /dev/null
-# cppcheck 2.10 reads neither requires clauses nor S in place of a type that has 64 bits.
 cppcheck --std=c++20 --enable=warning,portability --inline-suppr --quiet -j "$jobs" -I . --error-exitcode=1 \
-  --suppress=missingInclude --suppress=internalAstError --suppress=identicalConditionAfterEarlyExit:articula/spatial/slots.hpp \
-  --suppress=shiftTooManyBits:articula/spatial/sincos.hpp --suppress=uninitMemberVar:articula/spatial/dual.hpp "$@"
+  --suppressions-list=tools/cppcheck_suppressions.txt "$@"
 echo "$@" | tr ' ' '\n' | xargs -P "$jobs" -n 1 sh -c 'clang-tidy-14 -p "$0" --quiet "$1" 2> /dev/null || { echo "clang-tidy: $1"; exit 255; }' "$build"
 echo "analysis: clang-tidy and cppcheck find nothing in $# files"

@@ -10,7 +10,7 @@ import subprocess
 import sys
 
 LAYERS = ["spatial", "model", "kernels", "files", "dynamics", "operators", "linearization", "task_space", "diagonal", "loops",
-          "simulation", "batch", "algorithms", "report"]
+          "simulation", "batch", "algorithms", "cuda", "report"]
 # Files of models know nothing of dynamics, and the other way round.
 FORBIDDEN = {("dynamics", "files"), ("files", "kernels")}
 ROOT = pathlib.Path(__file__).resolve().parent.parent

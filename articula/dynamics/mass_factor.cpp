@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "articula/dynamics/singular_joint.hpp"
 #include "articula/kernels/tables.hpp"
 
 namespace articula {
@@ -46,7 +47,11 @@ void MassFactor<S>::factor_dense(std::span<const S> q) {
       for (int c = 0; c < j; ++c) sum -= L[i * n + c] * L[j * n + c];
       if (std::isnan(sum)) throw ArgumentError("mass factor: q has numbers that are not finite");
       if (i == j && !(sum > 0))
-        throw SingularError(fmt::format("mass factor: the mass matrix is singular at velocity {}", j));
+        for (const Joint& joint : this->model_.joints())
+          if (joint.mimics < 0 && joint.v_index <= j && j < joint.v_index + joint.nv)
+            throw SingularJointError(
+                fmt::format("mass factor: the mass matrix is singular at joint '{}'", joint.name),
+                joint.name);
       L[i * n + j] = i == j ? std::sqrt(sum) : sum / L[j * n + j];
     }
   }
@@ -76,11 +81,13 @@ void throw_singular(const Model& model, const char* function, const S* inv_D) {
       if (inv_d > 0 && std::isfinite(inv_d)) continue;
       if (std::isnan(inv_d) || inv_d == 0)
         throw ArgumentError(fmt::format("{}: q has numbers that are not finite", function));
-      throw SingularError(fmt::format(
-          "{}: D of joint '{}' is {} at freedom {}: nothing outboard of it (body '{}') has inertia about "
-          "its axis in this configuration; give the body mass or the joint armature",
-          function, model.joints()[model.bodies()[k - 1].joint].name, S(1) / inv_d, i,
-          model.bodies()[k - 1].name));
+      const std::string& joint = model.joints()[model.bodies()[k - 1].joint].name;
+      throw SingularJointError(
+          fmt::format(
+              "{}: D of joint '{}' is {} at freedom {}: nothing outboard of it (body '{}') has inertia "
+              "about its axis in this configuration; give the body mass or the joint armature",
+              function, joint, S(1) / inv_d, i, model.bodies()[k - 1].name),
+          joint);
     }
   }
   throw ArgumentError(fmt::format("{}: the arguments are not finite numbers", function));

@@ -10,6 +10,8 @@
 #include <unordered_map>
 
 #include "articula/error.hpp"
+#include "articula/files/collada.hpp"
+#include "articula/files/polygon.hpp"
 #include "articula/files/shapes.hpp"
 
 namespace articula {
@@ -123,6 +125,7 @@ TriangleMesh stl(std::string_view bytes, const std::string& name) {
 
 TriangleMesh obj(std::string_view text, const std::string& name) {
   TriangleMesh mesh{name, {}, {}};
+  PolygonCutter cutter;
   std::vector<std::uint32_t> face;
   each_line(text, [&](std::string_view line, int number) {
     const std::string_view kind = next_word(line);
@@ -142,8 +145,7 @@ TriangleMesh obj(std::string_view text, const std::string& name) {
         refuse(name, fmt::format("line {}: a face names a point that there is not", number));
       face.push_back(static_cast<std::uint32_t>(index - 1));
     }
-    for (std::size_t i = 2; i < face.size(); ++i)
-      mesh.corners.insert(mesh.corners.end(), {face[0], face[i - 1], face[i]});
+    if (face.size() > 2) cutter.cut(mesh.points, face, mesh.corners);
   });
   return mesh;
 }
@@ -159,8 +161,10 @@ TriangleMesh parse_mesh(std::string_view bytes, const std::string& name) {
     mesh = stl(bytes, name);
   else if (ending == ".obj")
     mesh = obj(bytes, name);
+  else if (ending == ".dae")
+    mesh = parse_collada(bytes, name);
   else
-    refuse(name, fmt::format("meshes of kind '{}' are not read; expected .stl or .obj", ending));
+    refuse(name, fmt::format("meshes of kind '{}' are not read; expected .stl, .obj or .dae", ending));
   if (mesh.corners.empty()) refuse(name, "there are no triangles");
   if (mesh.corners.size() % 3 != 0) refuse(name, "the last triangle is not complete");
   if (!std::all_of(mesh.points.begin(), mesh.points.end(), [](float x) { return std::isfinite(x); }))

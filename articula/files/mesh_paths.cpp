@@ -54,7 +54,7 @@ std::vector<fs::path> listed(const char* variable) {
   return out;
 }
 
-/// Folders of a package: what the user says, else what ROS 1 and ROS 2 say.
+/// Folders of a package: what the user says, else what ROS 1, ROS 2 and Gazebo say.
 std::vector<fs::path> package_folders(const std::string& name, const ReadOptions& options) {
   if (name.empty() || name == "." || name == "..") return {};
   const auto given = options.packages.find(name);
@@ -68,6 +68,8 @@ std::vector<fs::path> package_folders(const std::string& name, const ReadOptions
       if (fs::is_directory(nested.path() / name, ignored)) out.push_back(nested.path() / name);
   }
   for (const fs::path& path : listed("AMENT_PREFIX_PATH")) out.push_back(path / "share" / name);
+  for (const char* gazebo : {"GZ_SIM_RESOURCE_PATH", "GAZEBO_MODEL_PATH"})
+    for (const fs::path& path : listed(gazebo)) out.push_back(path / name);
   return out;
 }
 
@@ -99,12 +101,10 @@ std::vector<FilePlace> places_of(std::string_view name, const ModelText& model) 
     out.push_back({folder / rest, folder});
   for (const fs::path& folder : folders) {
     const fs::path root = root_of(folder);
-    for (const fs::path& at : {folder, root}) {
-      out.push_back({at / named / rest, root});
-      out.push_back({at / rest, root});
-    }
+    for (const fs::path& at : {folder, root}) out.push_back({at / named / rest, root});
     for (fs::path at = folder; at.has_relative_path(); at = at.parent_path())
       if (!named.empty() && is_package(at / named)) out.push_back({at / named / rest, at / named});
+    for (const fs::path& at : {folder, root}) out.push_back({at / rest, root});
   }
   return out;
 }

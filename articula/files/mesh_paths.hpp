@@ -17,8 +17,8 @@ struct FilePlace {
 
 /// Where a file may be, best first, as ROS looks for it. Relative names: in the model's folder.
 /// package://NAME/REST (or model://): in the folder given for NAME, or failing that in those of
-/// ROS_PACKAGE_PATH and AMENT_PREFIX_PATH; then as NAME/REST or REST in the model's root, and as REST in a
-/// package NAME (a folder with a package.xml or model.config) that lies in a folder above. The root is the
+/// ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and Gazebo's paths; then as NAME/REST in the model's root, as REST in
+/// a package NAME (a folder with a package.xml or model.config) that lies in a folder above, and as REST in the root. The root is the
 /// package that the model is in, or the folder of two above it that holds `meshes`, or the model's own.
 std::vector<FilePlace> places_of(std::string_view name, const ModelText& model);
 

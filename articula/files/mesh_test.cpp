@@ -54,7 +54,7 @@ TEST(Mesh, ObjWithPolygonsAndIndicesFromTheEnd) {
   const TriangleMesh mesh = parse_mesh(
       "# a square\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0 1.0\nvn 0 0 1\nf 1/1/1 2//1 3 4\nf -4 -3 -2\n",
       "s.obj");
-  EXPECT_EQ(mesh.corners, (std::vector<std::uint32_t>{0, 1, 2, 0, 2, 3, 0, 1, 2}));
+  EXPECT_EQ(mesh.corners, (std::vector<std::uint32_t>{0, 1, 3, 1, 2, 3, 0, 1, 2}));
   EXPECT_EQ(mesh.points.size(), 12u);
 }
 

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <iterator>
 
+#include "articula/files/mjcf.hpp"
+#include "articula/files/sdf.hpp"
 #include "articula/files/urdf.hpp"
 #include "articula/files/urdf_visuals.hpp"
 #include "articula/files/xacro.hpp"
@@ -17,7 +19,11 @@ namespace {
 
 /// The formats. What is none of them is given to the first, whose reader says what it misses.
 constexpr ModelFormat formats[] = {
-    {"URDF", "robot", parse_urdf_spec, parse_urdf_visuals},
+    {"URDF", "robot", [](const ModelText& model) { return parse_urdf_spec(model.text, model.name); },
+     parse_urdf_visuals},
+    {"SDF", "sdf", parse_sdf, parse_sdf_visuals},
+    {"SDF", "gazebo", parse_sdf, parse_sdf_visuals},  // as it was called until 1.2
+    {"MJCF", "mujoco", parse_mjcf, parse_mjcf_visuals},
 };
 
 const ModelFormat& format_of(std::string_view text) {
@@ -30,7 +36,7 @@ const ModelFormat& format_of(std::string_view text) {
 }  // namespace
 
 LoadedModel read_model(ModelText text) {
-  LoadedModel loaded = format_of(text.text).read(text.text, text.name);
+  LoadedModel loaded = format_of(text.text).read(text);
   loaded.source = std::make_shared<const ModelText>(std::move(text));
   return loaded;
 }
@@ -55,6 +61,12 @@ std::vector<Finding> find_problems(const LoadedModel& loaded, Base base) {
   }
   std::stable_partition(findings.begin(), findings.end(), is_error);
   return findings;
+}
+
+Model LoadedModel::build(Base base) const {
+  BuildOptions options{.base = base};
+  if (gravity) options.gravity = *gravity;
+  return build(options);
 }
 
 Model LoadedModel::build(const BuildOptions& options) const {

@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,14 +26,26 @@ struct ModelText {
   ReadOptions options{};
 };
 
+/// Coordinates and velocities that a file names, in the order of the model that is built with a fixed base.
+struct NamedState {
+  std::string name;
+  std::vector<double> q, v;
+  std::string where{};
+};
+
 /// A model as its file says it.
 struct LoadedModel {
   ModelSpec spec;
   std::vector<Finding> findings{};            // of the reader itself; find_problems adds its own
   std::shared_ptr<const ModelText> source{};  // what it was read from, for read_visuals
+  std::optional<Vec3<double>> gravity{};      // if the file states one
+  std::vector<NamedState> states{};
 
-  /// Throws ModelError with the first error, of the reader or of find_problems, and how many more there are.
-  Model build(const BuildOptions& options = {}) const;
+  /// Under the file's gravity, if it states one. Throws ModelError with the first error, of the reader or of
+  /// find_problems, and how many more there are.
+  Model build(Base base = Base::fixed) const;
+  /// As the options say.
+  Model build(const BuildOptions& options) const;
 };
 
 /// Reads a file, by its content, not by its ending. Only .xacro is one: the program `xacro` is run on it, if
@@ -59,7 +72,7 @@ ModelVisuals read_visuals(const LoadedModel& loaded);
 struct ModelFormat {
   std::string_view name;  // "URDF"
   std::string_view root;  // the top element
-  LoadedModel (*read)(std::string_view text, const std::string& name);
+  LoadedModel (*read)(const ModelText& text);
   ModelVisuals (*visuals)(const ModelText& text);
 };
 

@@ -57,7 +57,7 @@ TEST_F(ModelFiles, ContentTellsTheFormat) {
   EXPECT_EQ(root_element_of("<!DOCTYPE x>\n<mujoco\nmodel='m'/>"), "mujoco");
   EXPECT_EQ(root_element_of("<sdf>"), "sdf");
   EXPECT_EQ(root_element_of("{}"), "");
-  EXPECT_THROW(read_model(write("other.urdf", "<mujoco/>")), ModelError);
+  EXPECT_THROW(read_model(write("other.urdf", "<collada/>")), ModelError);
   EXPECT_THROW(read_model(root.string()), ModelError);
   EXPECT_THROW(read_model((root / "none.urdf").string()), ModelError);
 }

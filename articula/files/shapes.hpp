@@ -19,7 +19,7 @@ struct TriangleMesh {
   std::vector<std::uint32_t> corners;  // three points per triangle
 };
 
-/// Reads an STL (text or binary) or OBJ file, by its ending. Throws ModelError (file, what, expected) if it
+/// Reads an STL (text or binary), OBJ or Collada file, by its ending. Throws ModelError (file, what, expected) if it
 /// is something else, larger than 64 MiB, or damaged: points that are not finite, triangles without points.
 /// `name` stands for the file in messages.
 TriangleMesh read_mesh(const std::string& path, const std::string& name);

@@ -5,8 +5,8 @@
 #include <cstring>
 #include <limits>
 #include <map>
-#include <set>
 
+#include "articula/files/settle_mimics.hpp"
 #include "articula/files/urdf.hpp"
 #include "articula/files/urdf_kinds.hpp"
 #include "articula/files/xml_reader.hpp"
@@ -48,9 +48,8 @@ class Reader : XmlReader {
   void read_range(const XMLElement& limit, JointKind kind, const std::string& owner, JointLimits& limits);
   void read_dynamics(const XMLElement& joint, const std::string& owner, JointSpec& out);
   std::optional<Mimic> read_mimic(const XMLElement& joint, JointKind kind, const std::string& owner);
-  void settle_mimics();
 
-  std::map<std::string, int> mimic_lines_;  // by owner
+  std::map<std::string, std::string> mimic_places_;  // by joint
 };
 
 LoadedModel Reader::read(std::string_view text) {
@@ -97,7 +96,7 @@ void Reader::read_robot(const XMLElement& robot) {
     else if (kind != "material")
       ignore("element <" + shown(kind) + "> in <robot>", e->GetLineNum(), "correct or remove it");
   }
-  settle_mimics();
+  settle_mimics(out_.spec, mimic_places_, out_.findings);
   if (out_.spec.links.empty() && errors_ == 0)
     error(robot.GetLineNum(), "<robot> has no <link>; add at least one");
 }
@@ -327,41 +326,9 @@ std::optional<Mimic> Reader::read_mimic(const XMLElement& joint, JointKind kind,
             owner);
     return std::nullopt;
   }
-  mimic_lines_[owner] = e->GetLineNum();
+  mimic_places_[owner] = where(e->GetLineNum());
   return Mimic{*source, optional_number(*e, "multiplier", owner).value_or(1),
                optional_number(*e, "offset", owner).value_or(0)};
-}
-
-/// Mimics that nothing can be made of are dropped: the joint then moves by itself, as for readers that know no
-/// mimic joints.
-void Reader::settle_mimics() {
-  std::map<std::string_view, JointSpec*> joints;
-  for (JointSpec& joint : out_.spec.joints) joints.emplace(joint.name, &joint);
-  const auto drop = [&](JointSpec& joint, std::string_view why) {
-    warning(mimic_lines_["joint " + in_quotes(joint.name)],
-            "joint {} mimics {}, {}; it moves by itself: correct or remove the mimic", in_quotes(joint.name),
-            in_quotes(joint.mimic->joint), why);
-    joint.mimic.reset();
-  };
-  for (JointSpec& joint : out_.spec.joints) {
-    if (!joint.mimic) continue;
-    const auto source = joints.find(joint.mimic->joint);
-    if (source == joints.end())
-      drop(joint, "which does not exist");
-    else if (nv_of(source->second->kind) != 1)
-      drop(joint, fmt::format("a {} joint: one with one freedom is expected", name_of(source->second->kind)));
-  }
-  // A chain of mimics that comes back is cut where it does. Joints that are `settled` lead to an end.
-  std::set<const JointSpec*> settled;
-  for (JointSpec& joint : out_.spec.joints) {
-    std::set<const JointSpec*> path;
-    for (JointSpec* at = &joint; at->mimic && !settled.contains(at); at = joints.at(at->mimic->joint)) {
-      path.insert(at);
-      if (path.contains(joints.at(at->mimic->joint))) drop(*at, "which in the end mimics it");
-      if (!at->mimic) break;
-    }
-    settled.merge(path);
-  }
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 #include <map>
 
 #include "articula/error.hpp"
-#include "articula/files/mesh_paths.hpp"
+#include "articula/files/mesh_shelf.hpp"
 #include "articula/files/xml_text.hpp"
 
 namespace articula {
@@ -18,8 +18,6 @@ namespace {
 
 using tinyxml2::XMLElement;
 using Color = std::array<double, 4>;
-
-constexpr std::size_t most_corners = 6'000'000;  // of all meshes together: two million triangles
 
 /// `count` finite numbers, or nothing.
 template <std::size_t count>
@@ -54,7 +52,7 @@ class Reader {
         if (const auto color = color_of(*m)) colors_[named] = *color;
     for (auto* link = robot->FirstChildElement("link"); link; link = link->NextSiblingElement("link"))
       if (const char* named = link->Attribute("name")) read_link(*link, named);
-    report_meshes();
+    meshes_.report_missing();
     return std::move(out_);
   }
 
@@ -149,52 +147,15 @@ class Reader {
     if (!file || !size) return wrong(e);
     shape.kind = ShapeKind::mesh;
     shape.size = {(*size)[0], (*size)[1], (*size)[2]};
-    shape.mesh = mesh_of(file, e.GetLineNum());
+    shape.mesh = meshes_.get(file, model_, fmt::format("{}:{}", name_, e.GetLineNum()));
     return shape.mesh ? std::optional(std::move(shape)) : std::nullopt;
-  }
-
-  std::shared_ptr<const TriangleMesh> mesh_of(const std::string& file, int line) {
-    const auto known = meshes_.find(file);
-    if (known != meshes_.end()) return known->second;
-    std::shared_ptr<const TriangleMesh> mesh;
-    const auto found = find_file(file, model_);
-    if (!found) {
-      if (missing_++ == 0) first_missing_ = {line, file};
-    } else {
-      try {
-        // A page is passed on: it need not tell of folders.
-        auto read = std::make_shared<TriangleMesh>(read_mesh(found->string(), found->filename().string()));
-        corners_ += read->corners.size();
-        if (corners_ <= most_corners)
-          mesh = std::move(read);
-        else
-          note(line, fmt::format("not drawn: with mesh '{:.80}' there are more than {} triangles", file,
-                                 most_corners / 3));
-      } catch (const ModelError& error) {
-        note(line, fmt::format("not drawn: {}", error.what()));
-      }
-    }
-    return meshes_[file] = mesh;
-  }
-
-  void report_meshes() {
-    if (missing_)
-      note(
-          first_missing_.first,
-          fmt::format("{} mesh file{} not found below the model's folder and its packages, '{:.80}'{}: drawn "
-                      "from collision shapes or the links' own geometry",
-                      missing_, missing_ == 1 ? " was" : "s were", first_missing_.second,
-                      missing_ == 1 ? "" : " the first"));
   }
 
   const ModelText& model_;
   const std::string& name_;
   ModelVisuals out_;
   std::map<std::string, Color> colors_;
-  std::map<std::string, std::shared_ptr<const TriangleMesh>> meshes_;
-  std::size_t corners_ = 0;
-  int missing_ = 0;
-  std::pair<int, std::string> first_missing_;
+  MeshShelf meshes_{out_.findings};
 };
 
 }  // namespace

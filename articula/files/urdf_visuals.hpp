@@ -7,7 +7,7 @@
 
 namespace articula {
 
-/// Shapes of every link. Meshes (STL, OBJ) are read where they are found: relative names beside the file,
+/// Shapes of every link. Meshes (STL, OBJ, Collada) are read where they are found: relative names beside the file,
 /// package://NAME/REST as places_of (mesh_paths.hpp) says. A link whose visual meshes cannot be had is given
 /// the boxes, cylinders and spheres of its collision geometry, if there are any. Throws ModelError if the file
 /// is not XML; a missing or damaged mesh, or a shape with impossible numbers, is a note.

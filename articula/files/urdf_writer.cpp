@@ -1,9 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <cmath>
-#include <cstring>
 #include <iterator>
 #include <limits>
 #include <set>
@@ -11,6 +9,7 @@
 #include "articula/error.hpp"
 #include "articula/files/urdf.hpp"
 #include "articula/files/urdf_kinds.hpp"
+#include "articula/files/xml_writer.hpp"
 #include "articula/model/joint_kinds.hpp"
 
 namespace articula {
@@ -18,76 +17,9 @@ namespace articula {
 namespace {
 
 using V3 = Vec3<double>;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 constexpr double largest = std::numeric_limits<double>::max();
 
 bool is_zero(const V3& a) { return a.x == 0 && a.y == 0 && a.z == 0; }
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      case '\n':
-      case '\r':
-      case '\t':
-        out += fmt::format("&#{};", int(c));
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
-
-/// Shortest text that reads back as the same number. The sign of zero is kept.
-std::string say(const V3& a) { return fmt::format("{} {} {}", a.x, a.y, a.z); }
-
-bool same(const Mat3<double>& a, const Mat3<double>& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
-double distance(const Mat3<double>& a, const Mat3<double>& b) {
-  const Mat3<double> d = a - b;
-  double worst = 0;
-  for (const double x : {d.xx, d.xy, d.xz, d.yx, d.yy, d.yz, d.zx, d.zy, d.zz})
-    worst = std::max(worst, std::abs(x));
-  return worst;
-}
-
-/// Roll, pitch and yaw of R, exact also near pitch = pi/2: there roll makes up for whatever yaw is chosen.
-V3 angles_of(const Mat3<double>& R) {
-  const double pitch = std::atan2(-R.zx, std::hypot(R.xx, R.yx)), yaw = std::atan2(R.yx, R.xx);
-  const double s = std::sin(yaw), c = std::cos(yaw);
-  return {std::atan2(s * R.xz - c * R.yz, c * R.yy - s * R.xy), pitch, yaw};
-}
-
-/// The angles within two last places of those above that give R best; if R came from a URDF file, R itself.
-V3 best_angles(const Mat3<double>& R) {
-  const V3 start = angles_of(R);
-  V3 best = start;
-  double least = distance(rotation_from_rpy(start.x, start.y, start.z), R);
-  const auto around = [](double x) {
-    const double up = std::nextafter(x, infinity), down = std::nextafter(x, -infinity);
-    return std::array{x, up, down, std::nextafter(up, infinity), std::nextafter(down, -infinity)};
-  };
-  for (const double roll : around(start.x))
-    for (const double pitch : around(start.y))
-      for (const double yaw : around(start.z)) {
-        if (least == 0) return best;
-        const double off = distance(rotation_from_rpy(roll, pitch, yaw), R);
-        if (off < least) best = {roll, pitch, yaw}, least = off;
-      }
-  return best;
-}
 
 class Writer {
  public:
@@ -149,22 +81,12 @@ void Writer::weld_root() {
     if (!children.contains(link.name)) write_weld(link.name, std::string(world), {}, link.name + "_to_world");
 }
 
-template <class... D>
-void require_finite(const std::string& owner, D... numbers) {
-  if ((std::isfinite(numbers) && ...)) return;
-  throw ModelError(owner +
-                   " has a number that is not finite, which URDF cannot say; correct it before writing");
-}
-void require_finite(const std::string& owner, const Pose& pose) {
-  const Mat3<double>& R = pose.R;
-  require_finite(owner, pose.p.x, pose.p.y, pose.p.z, R.xx, R.xy, R.xz, R.yx, R.yy, R.yz, R.zx, R.zy, R.zz);
-}
-
 void Writer::write_link(const LinkSpec& link) {
   const MassProperties& m = link.mass;
   const Sym3<double>& J = m.inertia;
   const V3& c = m.center_of_mass;
-  require_finite("link '" + link.name + "'", m.mass, c.x, c.y, c.z, J.xx, J.yy, J.zz, J.xy, J.xz, J.yz);
+  require_finite("URDF", "link '" + link.name + "'",
+                 {m.mass, c.x, c.y, c.z, J.xx, J.yy, J.zz, J.xy, J.xz, J.yz});
   const bool empty = m.mass == 0 && is_zero(c) && is_zero({J.xx, J.yy, J.zz}) && is_zero({J.xy, J.xz, J.yz});
   if (empty) {
     line("  <link name=\"{}\"/>", escaped(link.name));
@@ -181,10 +103,10 @@ void Writer::write_link(const LinkSpec& link) {
 }
 
 void Writer::write_origin(const Pose& pose) {
-  if (same(pose.R, Mat3<double>::identity()))
+  if (is_identity(pose.R))
     line("    <origin xyz=\"{}\"/>", say(pose.p));
   else
-    line("    <origin xyz=\"{}\" rpy=\"{}\"/>", say(pose.p), say(best_angles(pose.R)));
+    line("    <origin xyz=\"{}\" rpy=\"{}\"/>", say(pose.p), say(angles_of(pose.R)));
 }
 
 std::string_view urdf_name(const JointSpec& joint) {
@@ -207,11 +129,11 @@ double one_number(const JointSpec& joint, const PerFreedom& x, std::string_view 
 
 void Writer::write_joint(const JointSpec& joint) {
   const std::string owner = "joint '" + joint.name + "'";
-  require_finite(owner, joint.placement);
+  require_finite("URDF", owner, joint.placement);
   const double damping = one_number(joint, joint.damping, "damping"),
                friction = one_number(joint, joint.friction, "friction"),
                armature = one_number(joint, joint.armature, "armature");
-  require_finite(owner, joint.axis.x, joint.axis.y, joint.axis.z, damping, friction, armature);
+  require_finite("URDF", owner, {joint.axis.x, joint.axis.y, joint.axis.z, damping, friction, armature});
   line("  <joint name=\"{}\" type=\"{}\">", escaped(joint.name), urdf_name(joint));
   line("    <parent link=\"{}\"/>", escaped(joint.parent));
   line("    <child link=\"{}\"/>", escaped(joint.child));
@@ -222,7 +144,7 @@ void Writer::write_joint(const JointSpec& joint) {
     line("    <dynamics damping=\"{}\" friction=\"{}\"{}/>", damping, friction,
          armature == 0 ? "" : fmt::format(" armature=\"{}\"", armature));
   if (joint.mimic) {
-    require_finite(owner, joint.mimic->multiplier, joint.mimic->offset);
+    require_finite("URDF", owner, {joint.mimic->multiplier, joint.mimic->offset});
     line("    <mimic joint=\"{}\" multiplier=\"{}\" offset=\"{}\"/>", escaped(joint.mimic->joint),
          joint.mimic->multiplier, joint.mimic->offset);
   }
@@ -247,7 +169,7 @@ void Writer::write_limit(const JointSpec& joint) {
 }
 
 void Writer::write_frame(const FrameSpec& frame) {
-  require_finite("frame '" + frame.name + "'", frame.placement);
+  require_finite("URDF", "frame '" + frame.name + "'", frame.placement);
   line("  <link name=\"{}\"/>", escaped(frame.name));
   write_weld(frame.name, frame.link, frame.placement, frame.name + "_joint");
 }

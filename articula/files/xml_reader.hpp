@@ -53,7 +53,7 @@ class XmlReader {
   void leftover(const Element& e);
   void note_ignored();
 
-  const std::string& name_;
+  std::string name_;  // of the file that is being read
   LoadedModel out_;
   int errors_ = 0;
 

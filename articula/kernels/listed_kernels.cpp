@@ -1,14 +1,8 @@
-// Compiled once for each instruction set: the list of algorithms that are structs (listed.hpp). A new one is its text
-// and one name in `Listed`.
-#include "articula/kernels/center_of_mass_jacobian_text.hpp"
-#include "articula/kernels/jacobian_rate_text.hpp"
+// Compiled once for each instruction set: the algorithms that are structs (listed_texts.hpp).
 #include "articula/kernels/lanes.hpp"
+#include "articula/kernels/listed_texts.hpp"
 
 namespace articula::ARTICULA_ISA {
-
-template <class... A>
-struct List {};
-using Listed = List<JacobianRate, CenterOfMassJacobian>;
 
 /// The same text with a state in each lane.
 template <class A, class T>

@@ -1,6 +1,7 @@
 // Compiled once for each instruction set (CMakeLists.txt), like dynamics_kernels.cpp.
 #include "articula/kernels/tables.hpp"
 
+#include "articula/kernels/cholesky_text.hpp"
 #include "articula/kernels/fixed_step_text.hpp"
 #include "articula/kernels/isa.hpp"
 #include "articula/model/manifold_text.hpp"
@@ -53,37 +54,10 @@ struct RolloutKernels {
   }
 
   static void factor(long n, T* matrix, T* smallest) {
-    P* const L = reinterpret_cast<P*>(matrix);
-    P least(T(1e30));
-    for (long j = 0; j < n; ++j) {
-      for (long i = j; i < n; ++i) {
-        P sum = L[i * n + j];
-        for (long c = 0; c < j; ++c) sum = sum - L[i * n + c] * L[j * n + c];
-        if (i == j) {
-          least = smaller(least, sum);
-          L[i * n + j] = reciprocal(square_root(sum));
-        } else {
-          L[i * n + j] = sum * L[j * n + j];
-        }
-      }
-    }
-    least.store(smallest);
+    cholesky_factor(n, reinterpret_cast<P*>(matrix)).store(smallest);
   }
-  static void solve(long n, const T* factor, long columns, T* x_lanes) {
-    const P* const L = reinterpret_cast<const P*>(factor);
-    P* const x = reinterpret_cast<P*>(x_lanes);
-    for (long i = 0; i < n; ++i)
-      for (long k = 0; k < columns; ++k) {
-        P sum = x[i * columns + k];
-        for (long c = 0; c < i; ++c) sum = sum - L[i * n + c] * x[c * columns + k];
-        x[i * columns + k] = sum * L[i * n + i];
-      }
-    for (long i = n - 1; i >= 0; --i)
-      for (long k = 0; k < columns; ++k) {
-        P sum = x[i * columns + k];
-        for (long c = i + 1; c < n; ++c) sum = sum - L[c * n + i] * x[c * columns + k];
-        x[i * columns + k] = sum * L[i * n + i];
-      }
+  static void solve(long n, const T* factor, long columns, T* x) {
+    cholesky_solve(n, reinterpret_cast<const P*>(factor), columns, reinterpret_cast<P*>(x));
   }
 };
 

@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "articula/model/joint_kinds.hpp"
+#include "articula/model/joint_motion.hpp"
 
 namespace articula {
 
@@ -73,10 +74,7 @@ template <class J>
 void add_hinge(Motion& m, J, const V3& axis, double pitch, Numbers& numbers, double size) {
   const M3 Z = J::quaternion ? M3::identity() : rotation_from_z(unit(axis));
   const std::array<double, J::nq> q = random_coordinates<J>(numbers, size);
-  M3 turn = M3::identity();
-  if constexpr (J::quaternion) turn = rotation(Quaternion<double>{q[0], q[1], q[2], q[3]});
-  if constexpr (J::angle >= 0) turn = rotation(exp_quaternion(V3{0, 0, q[J::angle]}));
-  const Pose step{Z * turn * star(Z), Z * J::slide(q.data(), pitch)};
+  const Pose step = hinge_pose<J>(J::quaternion ? axis : unit(axis), pitch, q.data());
   for (int i = 0; i < m.count; ++i) {  // of the hinges before, now at this one's outboard side
     HingeRow& row = m.rows[std::size_t(i)];
     row.h = {star_times(step.R, row.h.w), star_times(step.R, row.h.v + cross(row.h.w, step.p))};

@@ -23,23 +23,26 @@ from ._model import Body, Frame, Joint, Limits, Model, check, load, shipped_mode
 _core._use(_arrays.call, results.by_algorithm)
 
 if TYPE_CHECKING:
-    from . import convert, operators
-    from .motion import Recording, View, rollout, simulate, view
-    from .spaces import DiagonalizedDynamics, Scene, TaskSpace, count, lqr, state_space
+    from . import controllers, convert, operators
+    from .motion import MonteCarlo, Rollout, monte_carlo, rollout, simulate
+    from .recording import Recording, View, view
+    from .spaces import Count, Counts, DiagonalizedDynamics, Regulator, Scene, TaskController, TaskSpace, count, lqr, state_space
     from .spec import FrameSpec, JointSpec, LinkSpec, ModelSpec
 
 __version__ = "0.1.0"
 __all__ = [
-    "Body", "DiagonalizedDynamics", "Error", "Frame", "FrameSpec", "Joint", "JointSpec", "Limits", "LinkSpec", "Model",
-    "ModelError", "ModelSpec", "Problem", "Recording", "Scene", "SingularError", "TaskSpace", "View", "algorithms", "check",
-    "convert", "count", "load", "lqr", "operators", "results", "rollout", "shipped_models", "simulate", "state_space", "view",
+    "Body", "Count", "Counts", "DiagonalizedDynamics", "Error", "Frame", "FrameSpec", "Joint", "JointSpec", "Limits", "LinkSpec",
+    "Model", "ModelError", "ModelSpec", "MonteCarlo", "Problem", "Recording", "Regulator", "Rollout", "Scene", "SingularError",
+    "TaskController", "TaskSpace", "View", "algorithms", "check", "controllers", "convert", "count", "load", "lqr", "monte_carlo",
+    "operators", "results", "rollout", "shipped_models", "simulate", "state_space", "view",
 ]  # fmt: skip
 
 # What takes time to import, and where it is.
 _later = {
     **dict.fromkeys(("FrameSpec", "JointSpec", "LinkSpec", "ModelSpec"), "spec"),
-    **dict.fromkeys(("Recording", "View", "rollout", "simulate", "view"), "motion"),
-    **dict.fromkeys(("DiagonalizedDynamics", "Scene", "TaskSpace", "count", "lqr", "state_space"), "spaces"),
+    **dict.fromkeys(("Recording", "View", "view"), "recording"),
+    **dict.fromkeys(("MonteCarlo", "Rollout", "monte_carlo", "rollout", "simulate"), "motion"),
+    **dict.fromkeys(("Count", "Counts", "DiagonalizedDynamics", "Regulator", "Scene", "TaskController", "TaskSpace", "count", "lqr", "state_space"), "spaces"),
 }
 
 
@@ -50,7 +53,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in ("convert", "motion", "operators", "spaces", "spec"):
+    if name in ("controllers", "convert", "motion", "operators", "recording", "spaces", "spec"):
         return import_module("." + name, __name__)
     if name in _later:
         return getattr(import_module("." + _later[name], __name__), name)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import Any, Callable
+from typing import Any
 
 from . import _core, results
 from ._errors import Error
@@ -11,18 +11,29 @@ from ._errors import Error
 _described: dict[str, dict[str, Any]] = {a["name"]: a for a in _core.algorithms()}
 
 
+_LIBRARIES = {"torch": "torch", "jax": "jax", "jaxlib": "jax", "cupy": "cupy"}
+
+
 def _foreign(x: Any) -> str | None:
     """The library whose array it is, if results should be that library's."""
-    library = type(x).__module__.partition(".")[0]
-    return {"torch": "torch", "jax": "jax", "jaxlib": "jax", "cupy": "cupy"}.get(library)
+    return _LIBRARIES.get(type(x).__module__.partition(".")[0])
 
 
-def _to_foreign(library: str) -> Callable[[Any], Any]:
-    if library == "jax":
-        return sys.modules["jax.numpy"].asarray  # type: ignore[no-any-return]
-    if library == "torch":
-        return sys.modules["torch"].from_numpy  # type: ignore[no-any-return]
-    return sys.modules["cupy"].asarray  # type: ignore[no-any-return]
+def as_given(array: Any, *given: Any) -> Any:
+    """A result as an array of the library, and on the device, of the first argument that is not NumPy's; on the processor
+    without a copy."""
+    for x in given:
+        library = _foreign(x)
+        if library == "torch":
+            made = sys.modules["torch"].from_numpy(array)
+            return made if x.device.type == "cpu" else made.to(x.device)
+        if library == "jax":
+            device = next(iter(x.devices()), None) if hasattr(x, "devices") else None
+            made = sys.modules["jax.numpy"].from_dlpack(array) if array.size and array.dtype != "float64" else sys.modules["jax.numpy"].asarray(array)
+            return made if device is None or device.platform == "cpu" else sys.modules["jax"].device_put(made, device)
+        if library == "cupy":
+            return sys.modules["cupy"].asarray(array)
+    return array
 
 
 def as_array(function: str, name: str, x: Any) -> Any:
@@ -101,13 +112,11 @@ def call(model: Any, name: str, given: dict[str, Any]) -> Any:
 
     about = _described[name]
     body_count = len(model._bodies())
-    library = None
     arrays: list[tuple[str, Any, Any, tuple[int, ...]]] = []
     for argument in (*about["arguments"], "wrenches"):
         if argument not in given:
             continue
         x = given[argument]
-        library = library or _foreign(x)
         last = (body_count, 6) if argument == "wrenches" else (model.nq if argument == "q" else model.nv,)
         arrays.append((argument, x, as_array(name, argument, x), last))
     kind = common_kind([(x, array) for _, x, array, _ in arrays])
@@ -140,10 +149,8 @@ def call(model: Any, name: str, given: dict[str, Any]) -> Any:
             part[...] = plain_part.reshape(part.shape)
 
     if given.get("out") is None:
-        if library:
-            parts = [_to_foreign(library)(part) for part in parts]
-        else:
-            parts = [part[()] if part.ndim == 0 else part for part in parts]
+        made = [as_given(part, *(x for _, x, _, _ in arrays)) for part in parts]
+        parts = [part[()] if result is part and part.ndim == 0 else result for result, part in zip(made, parts)]
     return parts[0] if len(parts) == 1 else results.by_algorithm[name](*parts)
 
 

@@ -55,10 +55,8 @@ class SingularError(Error):
     joint: str | None = None
     states: tuple[int, ...] | None = None
 
-    def __init__(self, message: str, reason: str = "", states: Sequence[int] | None = None) -> None:
+    def __init__(self, message: str, reason: str = "", states: Sequence[int] | None = None, joint: str | None = None) -> None:
         super().__init__(f"{message} ({reason})" if reason else message)
-        _, found, rest = (reason or message).partition("joint '")
-        if found:
-            self.joint = rest.partition("'")[0]
+        self.joint = joint
         if states is not None:
             self.states = tuple(states)

@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, Tuple, Union
 
 from . import _core
-from ._arrays import as_array, common_kind, common_shape, rows
+from ._arrays import as_array, as_given, common_kind, common_shape, rows
 from ._errors import Error, ModelError, Problem, problems_of
 
 if TYPE_CHECKING:
@@ -83,10 +83,12 @@ def _restore(cls: type[Model], spec: tuple[Any, ...], base: str, gravity: Sequen
 
 
 def _gravity(gravity: Any) -> tuple[float, float, float]:
-    try:
-        x, y, z = (float(number) for number in gravity)
-    except (TypeError, ValueError):
-        raise Error(f"gravity is {gravity!r}; expected three numbers, m/s^2 in world axes") from None
+    import numpy as np
+
+    array = as_array("load", "gravity", gravity)
+    if array.shape != (3,) or not np.all(np.isfinite(array)):
+        raise Error(f"gravity is {gravity!r}; expected three numbers, m/s^2 in world axes")
+    x, y, z = (float(number) for number in array)
     return x, y, z
 
 
@@ -161,6 +163,12 @@ class Model(_core.Model):
         return Spec._from_tuple(self._spec())  # type: ignore[attr-defined]
 
     @property
+    def _looks(self) -> str:
+        """The file that says what the links look like; nothing: they are drawn as capsules."""
+        file: str = self._keep("file", str)
+        return file if os.path.isfile(file) else ""
+
+    @property
     def warnings(self) -> tuple[Problem, ...]:
         """Everything suspicious that was found when the model was built."""
         return problems_of(self._warnings())  # type: ignore[attr-defined]
@@ -171,7 +179,12 @@ class Model(_core.Model):
 
     # --- the configuration space
     def neutral(self) -> NDArray[np.float64]:
-        """Zeros and identity quaternions, shape (nq,)."""
+        """Zeros and identity quaternions, shape (nq,).
+
+        Example:
+            >>> articula.load("quadruped", base="free").neutral()[:7]
+            array([0., 0., 0., 1., 0., 0., 0.])
+        """
         import numpy as np
 
         return np.array(self._neutral())  # type: ignore[attr-defined]
@@ -180,6 +193,10 @@ class Model(_core.Model):
         """Configurations within the joints' limits, shape (*shape, nq).
 
         rng: a NumPy generator, a seed (the numbers are those of the command line for it), or None.
+
+        Example:
+            >>> articula.load("arm7").random(1, (4, 5)).shape
+            (4, 5, 7)
         """
         import numpy as np
 
@@ -192,7 +209,9 @@ class Model(_core.Model):
         try:
             leading = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
             result = np.empty((*leading, self.nq))
-        except (TypeError, ValueError):
+        except MemoryError:
+            raise
+        except Exception:  # whatever the given thing's own conversions raise
             raise Error(f"random: shape is {shape!r}; expected a whole number or a tuple of them") from None
         count = int(np.prod(leading))
         self._random(seed, count, result.reshape(count, self.nq))  # type: ignore[attr-defined]
@@ -212,26 +231,47 @@ class Model(_core.Model):
         plain = [rows(made, leading, last, kind).reshape(count, *last) for _, _, made, last in given]
         out = np.empty((count, n_out), kind)
         self._move(what, count, plain[0], plain[1], plain[2] if t is not None else None, out)  # type: ignore[attr-defined]
-        return out.reshape(*leading, n_out)
+        return as_given(out.reshape(*leading, n_out), x, y)
 
     def integrate(self, q: ArrayLike, v: ArrayLike) -> NDArray[Any]:
-        """Where the constant velocity v, shape (..., nv), leads from q, shape (..., nq), in a unit of time."""
+        """Where the constant velocity v, shape (..., nv), leads from q, shape (..., nq), in a unit of time.
+
+        Example:
+            >>> articula.load("double_pendulum").integrate([0.0, 0.0], [0.5, 1.0])
+            array([0.5, 1. ])
+        """
         result: NDArray[Any] = self._moved("integrate", q, v, ("q", "v"))
         return result
 
     def difference(self, q0: ArrayLike, q1: ArrayLike) -> NDArray[Any]:
-        """The velocity that leads from q0 to q1 in a unit of time: the inverse of integrate, shape (..., nv)."""
+        """The velocity that leads from q0 to q1 in a unit of time: the inverse of integrate, shape (..., nv).
+
+        Example:
+            >>> articula.load("double_pendulum").difference([0.0, 0.0], [0.5, 1.0])
+            array([0.5, 1. ])
+        """
         result: NDArray[Any] = self._moved("difference", q0, q1, ("q0", "q1"))
         return result
 
     def distance(self, q0: ArrayLike, q1: ArrayLike) -> Any:
-        """The length of difference(q0, q1), shape (...)."""
+        """The length of difference(q0, q1), shape (...).
+
+        Example:
+            >>> float(articula.load("double_pendulum").distance([0.0, 0.0], [3.0, 4.0]))
+            5.0
+        """
         import numpy as np
 
-        return np.linalg.norm(self._moved("difference", q0, q1, ("q0", "q1")), axis=-1)
+        length = np.linalg.norm(as_array("distance", "q", self._moved("difference", q0, q1, ("q0", "q1"))), axis=-1)
+        return as_given(length, q0, q1)
 
     def interpolate(self, q0: ArrayLike, q1: ArrayLike, t: ArrayLike) -> NDArray[Any]:
-        """The point at t, shape (...), on the way of constant velocity from q0 (t = 0) to q1 (t = 1)."""
+        """The point at t, shape (...), on the way of constant velocity from q0 (t = 0) to q1 (t = 1).
+
+        Example:
+            >>> articula.load("double_pendulum").interpolate([0.0, 0.0], [1.0, 2.0], [0.0, 0.5]).tolist()
+            [[0.0, 0.0], [0.5, 1.0]]
+        """
         result: NDArray[Any] = self._moved("interpolate", q0, q1, ("q0", "q1"), t)
         return result
 
@@ -269,7 +309,7 @@ class Model(_core.Model):
         )
 
     def _repr_html_(self) -> str | None:
-        from .motion import view
+        from .recording import view
 
         try:
             return view(self)._repr_html_()
@@ -289,11 +329,17 @@ def _folder() -> str:
 
 
 def shipped_models() -> list[str]:
-    """Names that `load` knows, beside files."""
+    """Names that `load` knows, beside files.
+
+    Example:
+        >>> "arm7" in articula.shipped_models()
+        True
+    """
     return sorted(name[:-5] for name in os.listdir(_folder()) if name.endswith(".urdf"))
 
 
-def _read(source: Any, base: str) -> tuple[tuple[Any, ...], tuple[Problem, ...]]:
+def _read(source: Any, base: str) -> tuple[tuple[Any, ...], tuple[Problem, ...], str]:
+    """The specification, what is wrong with it, and the file."""
     try:
         path = os.fspath(source)
     except TypeError:
@@ -302,20 +348,22 @@ def _read(source: Any, base: str) -> tuple[tuple[Any, ...], tuple[Problem, ...]]
         path = os.fsdecode(path)
     if "\0" in path:
         raise Error(f"path {path!r} has a NUL character; expected a file's path or the name of a model")
-    if os.path.isfile(path):
-        spec, findings = _core._read_model(path, base)
+    file = path if os.path.isfile(path) else ""
+    if file:
+        spec, findings = _core._read_model(file, base)
     elif path.startswith("chain:"):
         numbers = path[6:].split(":")
         if len(numbers) > 2 or not all(n.isascii() and n.isdigit() for n in numbers) or not 1 <= int(numbers[0]) <= 10**6:
             raise Error(f"'{path}': expected chain:N or chain:N:SEED with N from 1 to 1000000, as in chain:10:7")
         spec, findings = _core._chain(int(numbers[0]), int(numbers[1]) if len(numbers) > 1 else 1), []
     elif path in shipped_models():
-        spec, findings = _core._read_model(os.path.join(_folder(), path + ".urdf"), base)
+        file = os.path.join(_folder(), path + ".urdf")
+        spec, findings = _core._read_model(file, base)
     else:
         raise ModelError(
             f"'{path}': there is no such file and no shipped model of that name; shipped: {', '.join(shipped_models())}"
         )
-    return spec, problems_of(findings)
+    return spec, problems_of(findings), file
 
 
 def load(path: str | os.PathLike[str], *, base: str = "fixed", gravity: Sequence[float] = EARTH) -> Model:
@@ -327,9 +375,12 @@ def load(path: str | os.PathLike[str], *, base: str = "fixed", gravity: Sequence
         >>> articula.load("quadruped", base="free").nv
         18
     """
-    spec, problems = _read(path, _base(base))
+    spec, problems, file = _read(path, _base(base))
     _refuse(problems)
-    return _restore(Model, spec, base, _gravity(gravity))
+    model = _restore(Model, spec, base, _gravity(gravity))
+    if file:
+        model._keep("file", lambda: os.path.abspath(file))
+    return model
 
 
 def check(path: str | os.PathLike[str], *, base: str = "fixed") -> tuple[Problem, ...]:

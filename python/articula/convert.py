@@ -57,6 +57,8 @@ def pinocchio(model: Model, q: ArrayLike, v: ArrayLike) -> PinocchioState:
     """
     import numpy as np
 
+    if not isinstance(model, Model):
+        raise Error(f"pinocchio: model is of type {type(model).__name__}; expected an articula.Model")
     q_, v_ = as_array("pinocchio", "q", q), as_array("pinocchio", "v", v)
     for name, x, n in (("q", q_, model.nq), ("v", v_, model.nv)):
         if x.ndim < 1 or x.shape[-1] != n:

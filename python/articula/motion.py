@@ -1,29 +1,28 @@
-"""Motion over time: simulate, rollout, recordings, views."""
+"""Motion over time: simulate, rollout, monte_carlo."""
 
 from __future__ import annotations
 
-import os
 import sys
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Sequence, Union
+from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Sequence, Union
 
-from . import _core
-from ._arrays import as_array
+from . import _core, controllers as _controllers
+from ._arrays import as_array, common_shape, rows
 from ._errors import Error
-from ._model import Model, _folder
+from ._model import Model
+from .recording import Recording, flag, model_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    Controller = Callable[[float, NDArray[np.float64], NDArray[np.float64]], ArrayLike]
+    from .spaces import Scene
 
-__all__ = ["Recording", "Rollout", "View", "rollout", "simulate", "view"]
+    _Function = Callable[[float, NDArray[np.float64], NDArray[np.float64]], ArrayLike]
+    _Controller = Union[_Function, tuple[_Function, float], _controllers.Controller]
+    _Event = Callable[[float, NDArray[np.float64], NDArray[np.float64]], float]
+    _Distributions = Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]
 
-
-def _model(function: str, model: Any) -> Model:
-    if not isinstance(model, Model):
-        raise Error(f"{function}: model is of type {type(model).__name__}; expected an articula.Model")
-    return model
+__all__ = ["MonteCarlo", "Rollout", "monte_carlo", "rollout", "simulate"]
 
 
 def vector(function: str, name: str, x: Any, size: int, default: Any = None) -> Any:
@@ -38,151 +37,88 @@ def vector(function: str, name: str, x: Any, size: int, default: Any = None) -> 
     return np.require(array, np.float64, ["C", "A"]).view(np.ndarray)
 
 
-def _number(function: str, name: str, x: Any) -> float:
+def number(function: str, name: str, x: Any) -> float:
+    """One number."""
     try:
         return float(x)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise Error(f"{function}: {name} is {x!r}; expected a number") from None
 
 
-def _whole(function: str, name: str, x: Any, least: int) -> int:
+def whole(function: str, name: str, x: Any, least: int, most: int = 2**31 - 1) -> int:
+    """One whole number."""
     import operator
 
     try:
-        number = operator.index(x)
+        found = operator.index(x)
     except TypeError:
-        number = least - 1
-    if number < least or isinstance(x, bool):
-        raise Error(f"{function}: {name} is {x!r}; expected a whole number from {least} on")
-    return number
+        found = least - 1
+    if not least <= found <= most or isinstance(x, bool):
+        raise Error(f"{function}: {name} is {x!r}; expected a whole number from {least} to {most}")
+    return found
 
 
-def _urdf_of(model: Model) -> str:
-    """The shipped file of that name, for the links' looks."""
-    path = os.path.join(_folder(), model.name + ".urdf")
-    return path if os.path.isfile(path) else ""
+def word(function: str, name: str, x: Any) -> str:
+    """One name."""
+    if not isinstance(x, str):
+        raise Error(f"{function}: {name} is of type {type(x).__name__}; expected a name")
+    return x
 
 
-def _framed(page: str, height: int = 600) -> str:
-    import html
+class _Progress:
+    """Told on a terminal or in a notebook, once the work turns out to take long; removes itself at the end."""
 
-    return f'<iframe srcdoc="{html.escape(page)}" style="width: 100%; height: {height}px; border: 0"></iframe>'
-
-
-class Recording:
-    """A recorded motion: named columns with units, a row for each time.
-
-    Example:
-        >>> recording = articula.simulate(articula.load("double_pendulum"), duration=0.1)
-        >>> float(recording["time"][-1])
-        0.1
-        >>> recording.q.shape
-        (11, 2)
-    """
-
-    def __init__(self, columns: Sequence[tuple[str, str]], about: Sequence[tuple[str, str]], numbers: NDArray[np.float64], model: Model | None = None) -> None:
-        self._columns, self._about, self._numbers, self._model = list(columns), list(about), numbers, model
-        self._places = {name: i for i, (name, _) in enumerate(self._columns)}
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns; the first is "time"."""
-        return list(self._places)
-
-    @property
-    def units(self) -> dict[str, str]:
-        """The unit of each column."""
-        return dict(self._columns)
-
-    @property
-    def about(self) -> dict[str, str]:
-        """Model, integrator and what else was said of it."""
-        return dict(self._about)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __getitem__(self, name: str) -> NDArray[np.float64]:
-        if name not in self._places:
-            raise Error(f"the recording has no column {name!r}; it has {', '.join(self._places)}")
-        return self._numbers[:, self._places[name]]
-
-    def _starting(self, prefix: str) -> NDArray[np.float64]:
-        return self._numbers[:, [i for name, i in self._places.items() if name.startswith(prefix)]]
-
-    @property
-    def time(self) -> NDArray[np.float64]:
-        """Seconds, shape (rows,)."""
-        return self["time"]
-
-    @property
-    def q(self) -> NDArray[np.float64]:
-        """Coordinates, shape (rows, nq)."""
-        return self._starting("q:")
-
-    @property
-    def v(self) -> NDArray[np.float64]:
-        """Velocities, shape (rows, nv)."""
-        return self._starting("v:")
-
-    @property
-    def tau(self) -> NDArray[np.float64]:
-        """Joint forces, shape (rows, nv)."""
-        return self._starting("tau:")
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Into a file, by its ending: .h5 or .hdf5, .npz, anything else is CSV."""
-        import numpy as np
-
-        numbers = np.require(self._numbers, np.float64, ["C", "A"])
-        _core._write_recording(os.fspath(path), self._columns, self._about, numbers, len(numbers))
-
-    @staticmethod
-    def load(path: str | os.PathLike[str]) -> Recording:
-        """What save wrote."""
-        return Recording(*_core._read_recording(os.fspath(path)))
-
-    def report(self, path: str | os.PathLike[str] | None = None, *, title: str = "", model: Model | None = None) -> str:
-        """The motion as one HTML page that needs no network; into a file if one is named."""
-        model = model or self._model
-        if model is None:
-            raise Error("report: the recording knows no model; expected model=")
-        page: str = _core._report(model, self._columns, self._numbers, len(self), title, _urdf_of(model))
-        if path is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(page)
-        return page
-
-    def _repr_html_(self) -> str | None:
-        try:
-            return _framed(self.report())
-        except Error:
-            return None
-
-    def __repr__(self) -> str:
-        return f"<articula.Recording: {len(self)} rows, {len(self._columns)} columns, {self.about.get('model', '')}>"
-
-
-class _Bar:
-    """Progress on a terminal, once the work takes long."""
-
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, wanted: bool) -> None:
         import time
 
         self.what, self.start, self.shown, self.clock = what, time.monotonic(), False, time.monotonic
+        self.wanted = flag(what, "progress", wanted) and (sys.stderr.isatty() or "ipykernel" in sys.modules)
+
+    def __enter__(self) -> _Progress | None:
+        return self if self.wanted else None
+
+    def __exit__(self, *_: object) -> None:
+        if self.shown:
+            print("\r" + " " * (len(self.what) + 8) + "\r", end="", file=sys.stderr, flush=True)
 
     def __call__(self, part: float) -> None:
-        if self.clock() - self.start > 2:
+        if self.clock() - self.start > 1:
             print(f"\r{self.what}: {100 * part:3.0f} %", end="", file=sys.stderr, flush=True)
             self.shown = True
 
-    def end(self) -> None:
-        if self.shown:
-            print(file=sys.stderr)
+
+def _listed(function: str, model: Model, controllers: Any) -> list[tuple[Any, ...]]:
+    """The controllers as the compiled part takes them."""
+    if callable(controllers) or isinstance(controllers, (_controllers.PD, _controllers.ComputedTorque, _controllers.GravityCompensation)):
+        controllers = [controllers]
+    if not isinstance(controllers, (list, tuple)):
+        raise Error(f"{function}: controllers is of type {type(controllers).__name__}; expected a controller or a list of them")
+    listed: list[tuple[Any, ...]] = []
+    for entry in controllers:
+        made = _controllers.as_listed(function, entry, model)
+        if made is None:
+            f, period = entry if isinstance(entry, tuple) and len(entry) == 2 else (entry, None)
+            if not callable(f):
+                raise Error(f"{function}: a controller is of type {type(f).__name__}; expected a function f(time, q, v) -> tau")
+
+            def checked(t: float, q: Any, v: Any, f: Any = f) -> Any:
+                return vector(function, "a controller's tau", f(t, q, v), model.nv)
+
+            made = "function", checked, period
+        kind, f, period, *rest = made
+        listed.append((kind, f, None if period is None else number(function, "a controller's period", period), *rest))
+    return listed
+
+
+def _events(function: str, events: Any) -> list[Any]:
+    listed = [events] if callable(events) else events
+    if not isinstance(listed, (list, tuple)) or not all(callable(event) for event in listed):
+        raise Error(f"{function}: events is {events!r}; expected functions f(time, q, v) of a number")
+    return [lambda t, q, v, f=f: number(function, "an event's value", f(t, q, v)) for f in listed]
 
 
 def simulate(
-    model: Model,
+    model: Model | Scene,
     *,
     duration: float,
     q: ArrayLike | None = None,
@@ -191,51 +127,59 @@ def simulate(
     step: float = 1e-3,
     every: float = 1e-2,
     integrator: str = "rk4",
-    damping: bool = True,
-    friction: bool = True,
+    damping: bool = False,
+    friction: bool = False,
     limits: str = "none",
-    controllers: Union[Controller, Sequence[Union[Controller, tuple[Controller, float]]]] = (),
+    restitution: float = 0.0,
+    controllers: _Controller | Sequence[_Controller] = (),
+    events: _Event | Sequence[_Event] = (),
     progress: bool = True,
 ) -> Recording:
-    """The model's motion from (q, v), `tau` held throughout and controllers' forces added.
+    """The motion of a model, or of a scene's closed chains, from (q, v) on, `tau` held and controllers' forces added.
 
-    A controller is a function f(time, q, v) -> tau, asked at every evaluation; or a pair (f, period), asked every
-    `period` seconds and held in between. integrator: "euler", "symplectic_euler", "rk4", "rk45", "variational",
-    "midpoint" or "cvode". damping, friction: what the model's joints state acts. limits: "none", "stiff", or, with
-    rk45, "events". A row is recorded every `every` seconds.
+    q, v, tau: where it begins; a model's neutral configuration at rest without forces, or a scene's own state.
+    A controller is a function f(time, q, v) -> tau, asked at every evaluation; a pair (f, period), asked every `period`
+    seconds and held in between; or one of `articula.controllers`. integrator: "euler", "symplectic_euler", "rk4",
+    "rk45", "variational", "midpoint" or "cvode" (scenes: the first four). damping, friction: what the model's joints
+    state acts, as with --damping and --friction (not for scenes). limits: "none", "stiff", or, with rk45, "events", where joints bounce with
+    `restitution`. events: functions f(time, q, v) of a number; the motion ends where one changes its sign, which is
+    looked at after every step (rk45, cvode: every row). A row is recorded every `every` seconds.
 
     Example:
         >>> arm = articula.load("arm7")
         >>> held = articula.simulate(arm, duration=0.1, controllers=lambda t, q, v: arm.gravity_forces(q))
         >>> bool(np.max(np.abs(held.v)) < 1e-9)
         True
+        >>> fall = articula.simulate(arm, duration=9, q=np.full(7, 0.3), events=lambda t, q, v: 1.0 - q[1])
+        >>> round(float(fall.q[-1, 1]), 12), fall.ended_by
+        (1.0, 0)
     """
-    model = _model("simulate", model)
-    if callable(controllers):
-        controllers = [controllers]
-    listed = []
-    for entry in controllers:
-        function, period = entry if isinstance(entry, tuple) else (entry, None)
-        if not callable(function):
-            raise Error(f"simulate: a controller is of type {type(function).__name__}; expected a function f(time, q, v) -> tau")
+    from .spaces import Scene as SceneClass
 
-        def checked(t: float, q: Any, v: Any, function: Any = function) -> Any:
-            return vector("simulate", "a controller's tau", function(t, q, v), model.nv)
-
-        listed.append((checked, None if period is None else _number("simulate", "a controller's period", period)))
-    for name, text in (("integrator", integrator), ("limits", limits)):
-        if not isinstance(text, str):
-            raise Error(f"simulate: {name} is of type {type(text).__name__}; expected a name")
-    bar = _Bar("simulate") if progress and sys.stderr.isatty() else None
-    result = _core._simulate(
-        model, integrator, _number("simulate", "duration", duration), _number("simulate", "step", step), _number("simulate", "every", every),
-        vector("simulate", "q", q, model.nq, model.neutral()), vector("simulate", "v", v, model.nv), vector("simulate", "tau", tau, model.nv),
-        bool(damping), bool(friction), limits, listed, bar,
-    )  # fmt: skip
-    if bar:
-        bar.end()
-    columns, about, numbers = result
-    return Recording(columns, about, numbers, model)
+    scene = model if isinstance(model, SceneClass) else None
+    mechanism = model_of("simulate", model.model if isinstance(model, SceneClass) else model)
+    names = word("simulate", "integrator", integrator), word("simulate", "limits", limits)
+    times = tuple(number("simulate", name, x) for name, x in (("duration", duration), ("step", step), ("every", every)))
+    at = mechanism.neutral() if scene is None else scene.q
+    state = (
+        vector("simulate", "q", q, mechanism.nq, at),
+        vector("simulate", "v", v, mechanism.nv, None if scene is None else scene.v),
+        vector("simulate", "tau", tau, mechanism.nv, None if scene is None else scene.tau),
+    )
+    bounce = number("simulate", "restitution", restitution)
+    acting = flag("simulate", "damping", damping), flag("simulate", "friction", friction)
+    listed, ends = _listed("simulate", mechanism, controllers), _events("simulate", events)
+    if scene is not None and (any(acting) or limits != "none" or bounce != 0):
+        raise Error("simulate: damping, friction, limits and restitution are not for scenes")
+    with _Progress("simulate", progress) as told:
+        if scene is None:
+            recorded, event = _core._simulate(
+                mechanism, names[0], *times, *state, *acting, names[1], bounce, listed, ends, told
+            )
+        else:
+            recorded, event = _core._simulate_scene(scene._scene, names[0], *times, *state, listed, ends, told)
+    columns, about, numbers = recorded
+    return Recording(columns, about, numbers, mechanism, None if scene is None else scene._scene, event if event >= 0 else None)
 
 
 class Rollout(NamedTuple):
@@ -257,6 +201,7 @@ def rollout(
     integrator: str = "rk4",
     damping: bool = False,
     threads: int | None = None,
+    progress: bool = True,
 ) -> Rollout:
     """Many trajectories at once, `steps` steps each, of which every `every`th state is kept.
 
@@ -270,13 +215,10 @@ def rollout(
     """
     import numpy as np
 
-    from ._arrays import common_shape, rows
-
-    model = _model("rollout", model)
-    steps, every = _whole("rollout", "steps", steps, 1), _whole("rollout", "every", every, 1)
-    count_of_threads = 0 if threads is None else _whole("rollout", "threads", threads, 1)
-    if not isinstance(integrator, str):
-        raise Error(f"rollout: integrator is of type {type(integrator).__name__}; expected a name")
+    model = model_of("rollout", model)
+    steps, every = whole("rollout", "steps", steps, 1), whole("rollout", "every", every, 1)
+    count_of_threads = 0 if threads is None else whole("rollout", "threads", threads, 1, 1024)
+    integrator = word("rollout", "integrator", integrator)
     arrays: list[tuple[str, Any, tuple[int, ...]]] = [("q", as_array("rollout", "q", q), (model.nq,)), ("v", as_array("rollout", "v", v), (model.nv,))]
     leading = common_shape("rollout", [(name, x.shape, last) for name, x, last in arrays])
     last: tuple[int, ...] = (model.nv,)
@@ -288,28 +230,137 @@ def rollout(
         leading = common_shape("rollout", [(name, x.shape, n) for name, x, n in arrays])
     count = int(np.prod(leading))
     plain = [rows(x, leading, n, np.float64).reshape(count, *n) for _, x, n in arrays]
-    q_path, v_path = _core._rollout(
-        model, count, plain[0], plain[1], plain[2] if tau is not None else None, len(last) == 2,
-        _number("rollout", "step", step), steps, every, integrator, bool(damping), min(count_of_threads, 1024),
-    )  # fmt: skip
-    return Rollout(q_path.reshape(*leading, -1, model.nq), v_path.reshape(*leading, -1, model.nv))
+    with _Progress("rollout", progress) as told:
+        q_path, v_path = _core._rollout(
+            model, count, plain[0], plain[1], plain[2] if tau is not None else None, len(last) == 2,
+            number("rollout", "step", step), steps, every, integrator, flag("rollout", "damping", damping), count_of_threads, told,
+        )  # fmt: skip
+    shape = *leading, steps // every
+    return Rollout(q_path.reshape(*shape, model.nq), v_path.reshape(*shape, model.nv))
 
 
-class View:
-    """A model as a page; shows itself in notebooks."""
+class MonteCarlo:
+    """What many runs gave: `result["draw:q:joint1"]`, `result["q:joint1"]`, .. have a number for each run; in notebooks a
+    table of all columns.
 
-    def __init__(self, page: str) -> None:
-        self.page = page
+    `errors`: messages of the runs that failed, by their numbers; the rows of these are NaN, but for what was drawn.
+    """
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Into an HTML file that needs no network."""
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(self.page)
+    def __init__(self, columns: Sequence[str], numbers: NDArray[np.float64], errors: Mapping[int, str]) -> None:
+        try:
+            self._columns, self.errors = [str(name) for name in columns], {int(run): str(text) for run, text in dict(errors).items()}
+        except (TypeError, ValueError):
+            raise Error("MonteCarlo: columns are names, errors texts by number") from None
+        self._numbers = as_array("MonteCarlo", "numbers", numbers)
+        if self._numbers.ndim != 2 or self._numbers.shape[1] != len(self._columns):
+            raise Error(f"MonteCarlo: numbers has shape {self._numbers.shape}; expected (runs, {len(self._columns)})")
+
+    @property
+    def columns(self) -> list[str]:
+        """What was drawn ("draw:.."), the recorder's columns at the end of a run, "largest_speed"."""
+        return list(self._columns)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        if not isinstance(name, str) or name not in self._columns:
+            raise Error(f"there is no column {name!r}; there are {', '.join(self._columns)}")
+        return self._numbers[:, self._columns.index(name)]  # type: ignore[no-any-return]
+
+    def _starting(self, prefix: str) -> NDArray[np.float64]:
+        return self._numbers[:, [i for i, name in enumerate(self._columns) if name.startswith(prefix)]]  # type: ignore[no-any-return]
+
+    @property
+    def draws(self) -> NDArray[np.float64]:
+        """What was drawn, shape (runs, draws)."""
+        return self._starting("draw:")
+
+    @property
+    def q(self) -> NDArray[np.float64]:
+        """Coordinates at the end, shape (runs, nq)."""
+        return self._starting("q:")
+
+    @property
+    def v(self) -> NDArray[np.float64]:
+        """Velocities at the end, shape (runs, nv)."""
+        return self._starting("v:")
+
+    def __repr__(self) -> str:
+        return f"<articula.MonteCarlo: {len(self)} runs, {len(self.errors)} failed, {len(self._columns)} columns>"
 
     def _repr_html_(self) -> str:
-        return _framed(self.page)
+        import html
+
+        import numpy as np
+
+        lines = []
+        for name, x in zip(self._columns, self._numbers.T):
+            good = x[np.isfinite(x)]
+            told = [good.mean(), good.std(), good.min(), good.max()] if good.size else [np.nan] * 4
+            lines.append(f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{number:.5g}</td>" for number in told) + "</tr>")
+        head = "<tr><th></th><th>mean</th><th>deviation</th><th>least</th><th>largest</th></tr>"
+        return f"<p>{len(self)} runs, {len(self.errors)} failed</p><table>{head}{''.join(lines)}</table>"
 
 
-def view(model: Model) -> View:
-    """The model, its mass matrix and the operational-space ellipsoid of its last frame as a page."""
-    return View(_core._view(_model("view", model), _urdf_of(model)))
+def _distributions(given: Any) -> list[tuple[str, str, bool, float, float]]:
+    form = 'expected {"q": {"JOINT": {"normal": (mean, deviation)}}} or {"uniform": (least, largest)}'
+    listed = []
+    try:
+        # In the order of the names, as the command line's JSON has them: the same draws.
+        for section, entries in sorted(dict(given).items(), key=lambda pair: pair[0]):
+            for name, entry in sorted(dict(entries).items(), key=lambda pair: pair[0]):
+                ((kind, (a, b)),) = dict(entry).items()
+                if kind not in ("normal", "uniform"):
+                    raise ValueError
+                listed.append((word("monte_carlo", "section", section), word("monte_carlo", "name", name), kind == "normal", float(a), float(b)))
+    except (TypeError, ValueError, OverflowError):
+        raise Error(f"monte_carlo: distributions is {given!r}; {form}") from None
+    return listed
+
+
+def monte_carlo(
+    model: Model,
+    *,
+    runs: int,
+    duration: float,
+    distributions: _Distributions,
+    seed: int = 1,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    step: float = 1e-3,
+    integrator: str = "rk4",
+    damping: bool = False,
+    friction: bool = False,
+    limits: str = "none",
+    restitution: float = 0.0,
+    controllers: _Controller | Sequence[_Controller] = (),
+    threads: int | None = None,
+    progress: bool = True,
+) -> MonteCarlo:
+    """Many runs of one simulation with drawn starts, masses and forces, on all cores.
+
+    distributions: {"q": .., "v": .., "torque": .., "mass": ..}, each {NAME: {"normal": (mean, deviation)}} or
+    {NAME: {"uniform": (least, largest)}}; NAME is a joint (a mass: a link), or "*" for all. q, v and torque are added to
+    the start, masses (with their inertia) multiplied. The draws are those of `articula simulate --monte-carlo` with the
+    same seed, and depend on it and a run's number alone, not on threads. Everything else is as simulate's.
+
+    Example:
+        >>> arm = articula.load("double_pendulum")
+        >>> result = articula.monte_carlo(arm, runs=50, duration=0.2, distributions={"q": {"*": {"normal": (0, 0.1)}}})
+        >>> result.q.shape, result.draws.shape, len(result.errors)
+        ((50, 2), (50, 2), 0)
+    """
+    name = "monte_carlo"
+    model = model_of(name, model)
+    with _Progress(name, progress) as told:
+        columns, numbers, errors = _core._monte_carlo(
+            model, whole(name, "runs", runs, 1, 10**8), whole(name, "seed", seed, 0, 2**64 - 1),
+            0 if threads is None else whole(name, "threads", threads, 1, 1024), _distributions(distributions),
+            word(name, "integrator", integrator), number(name, "duration", duration), number(name, "step", step),
+            vector(name, "q", q, model.nq, model.neutral()), vector(name, "v", v, model.nv), vector(name, "tau", tau, model.nv),
+            flag(name, "damping", damping), flag(name, "friction", friction), word(name, "limits", limits), number(name, "restitution", restitution),
+            _listed(name, model, controllers), told,
+        )  # fmt: skip
+    return MonteCarlo(columns, numbers, dict(errors))

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from . import _core
 from ._errors import Error
-from .motion import _model, vector
+from .motion import vector, whole
+from .recording import model_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,17 +24,28 @@ if TYPE_CHECKING:
     from ._model import Model
 
 
+__all__ = [
+    "B", "D", "E", "E_phi", "E_psi", "Expression", "G", "Gamma", "H", "H_full", "I", "IdentityResidual", "K", "L", "M", "Omega",
+    "Operator", "P", "R", "S", "identities", "inv", "phi", "psi", "rotor", "star", "tau_bar",
+]  # fmt: skip
+
+
 class Expression:
     """Operators put together by *, +, -, star() and inv(); the grammar is that of `articula operators`."""
 
     def __init__(self, text: str) -> None:
+        if not isinstance(text, str):
+            raise Error(f"operators: text is of type {type(text).__name__}; expected an expression's text")
         self.text = text
 
     def __mul__(self, other: Expression) -> Expression:
         return Expression(f"{_factor(self)} * {_factor(_expression(other))}")
 
     def __rmul__(self, number: float) -> Expression:
-        return Expression(f"{float(number)!r} * {_factor(self)}")
+        try:
+            return Expression(f"{float(number)!r} * {_factor(self)}")
+        except (TypeError, ValueError):
+            raise Error(f"operators: {number!r} is no number and no operator") from None
 
     def __add__(self, other: Expression) -> Expression:
         return Expression(f"{self.text} + {_factor(_expression(other))}")
@@ -56,9 +68,9 @@ class Operator:
     """An expression at a state: `operator @ x`, `dense()`, `shape`."""
 
     def __init__(self, expression: Expression, model: Model, q: ArrayLike, v: ArrayLike | None = None) -> None:
-        model = _model("operators", model)
+        model = model_of("operators", model)
         speeds = None if v is None else vector("operators", "v", v, model.nv)
-        self.expression = expression
+        self.expression = _expression(expression)
         self._at = _core._OperatorAt(model, expression.text, vector("operators", "q", q, model.nq), speeds)
 
     @property
@@ -108,14 +120,16 @@ def inv(x: Expression) -> Expression:
 
 def B(*frames: str) -> Expression:
     """What takes forces at frames to the bodies."""
+    if not frames or not all(isinstance(frame, str) for frame in frames):
+        raise Error(f"B: frames is {frames!r}; expected names of frames")
     return Expression(f"B({', '.join(frames)})")
 
 
 def identities(model: Model, q: ArrayLike, v: ArrayLike | None = None, *, seed: int = 1) -> list[IdentityResidual]:
     """Every identity of the algebra, checked at a state."""
-    model = _model("identities", model)
+    model = model_of("identities", model)
     at, speeds = vector("identities", "q", q, model.nq), vector("identities", "v", v, model.nv)
-    return [IdentityResidual(*entry) for entry in _core._identities(model, at, speeds, seed)]
+    return [IdentityResidual(*entry) for entry in _core._identities(model, at, speeds, whole("identities", "seed", seed, 0, 2**64 - 1))]
 
 
 H, phi, psi, M, P, D, G, K, L = (Expression(name) for name in "H phi psi M P D G K L".split())

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
+from typing import TYPE_CHECKING, Any, Dict, NamedTuple, Sequence, overload
 
 from . import _core
 from ._arrays import as_array
 from ._errors import Error
 from ._model import Model, _folder
-from .motion import _model, vector
+from .motion import number, vector, whole
+from .recording import flag, model_of, path_of
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    Vector = NDArray[np.float64]
+    _Vector = NDArray[np.float64]
 
-__all__ = ["ConstrainedMotion", "Count", "DiagonalizedDynamics", "Regulator", "Scene", "TaskSpace", "count", "lqr", "state_space"]
+__all__ = [
+    "ConstrainedMotion", "Count", "Counts", "DiagonalizedDynamics", "Drift", "FramePose", "Regulator", "Scene", "TaskController", "TaskSpace", "count", "lqr", "state_space",
+]  # fmt: skip
 
 
 class TaskSpace:
@@ -35,12 +38,12 @@ class TaskSpace:
     """
 
     def __init__(self, model: Model, frames: str | Sequence[str], *, kind: str = "pose", axes: str = "") -> None:
-        names = [frames] if isinstance(frames, str) else list(frames)
+        names = [frames] if isinstance(frames, str) else list(frames) if isinstance(frames, (list, tuple)) else []
         if not names or not all(isinstance(name, str) for name in names):
             raise Error(f"TaskSpace: frames is {frames!r}; expected names of frames")
         if not isinstance(kind, str) or not isinstance(axes, str):
             raise Error("TaskSpace: kind and axes are names")
-        self.model = _model("TaskSpace", model)
+        self.model = model_of("TaskSpace", model)
         self._space = _core._TaskSpace(model, names, kind, axes)
 
     @property
@@ -52,51 +55,51 @@ class TaskSpace:
         """Sets the state; without v: at rest."""
         self._space.update(vector("update", "q", q, self.model.nq), vector("update", "v", v, self.model.nv))
 
-    def omega(self) -> Vector:
+    def omega(self) -> _Vector:
         """J M^-1 J*, rows x rows."""
         return self._space.omega()  # type: ignore[no-any-return]
 
-    def lambda_(self) -> Vector:
+    def lambda_(self) -> _Vector:
         """Its inverse, lost directions left out."""
         return self._space.lambda_()  # type: ignore[no-any-return]
 
-    def coriolis(self) -> Vector:
+    def coriolis(self) -> _Vector:
         """c of the equation of motion."""
         return self._space.coriolis()  # type: ignore[no-any-return]
 
-    def gravity(self) -> Vector:
+    def gravity(self) -> _Vector:
         """g of the equation of motion."""
         return self._space.gravity()  # type: ignore[no-any-return]
 
-    def velocity(self) -> Vector:
+    def velocity(self) -> _Vector:
         """y' = J v."""
         return self._space.velocity()  # type: ignore[no-any-return]
 
-    def bias_acceleration(self) -> Vector:
+    def bias_acceleration(self) -> _Vector:
         """J' v."""
         return self._space.bias_acceleration()  # type: ignore[no-any-return]
 
-    def free_acceleration(self) -> Vector:
+    def free_acceleration(self) -> _Vector:
         """y'' with no joint forces."""
         return self._space.free_acceleration()  # type: ignore[no-any-return]
 
-    def jacobian(self) -> Vector:
+    def jacobian(self) -> _Vector:
         """J, rows x nv."""
         return self._space.matrix("jacobian")  # type: ignore[no-any-return]
 
-    def jacobian_bar(self) -> Vector:
+    def jacobian_bar(self) -> _Vector:
         """The dynamically consistent inverse M^-1 J* Lambda, nv x rows."""
         return self._space.matrix("jacobian_bar")  # type: ignore[no-any-return]
 
-    def null_space(self) -> Vector:
+    def null_space(self) -> _Vector:
         """Id - J* Jbar*, for joint forces, nv x nv."""
         return self._space.matrix("null_space")  # type: ignore[no-any-return]
 
-    def motion_force(self, u: ArrayLike) -> Vector:
+    def motion_force(self, u: ArrayLike) -> _Vector:
         """F = Lambda u + c + g: the task force for which y'' = u."""
         return self._space.motion_force(vector("motion_force", "u", u, self.rows))  # type: ignore[no-any-return]
 
-    def joint_forces(self, F: ArrayLike) -> Vector:
+    def joint_forces(self, F: ArrayLike) -> _Vector:
         """tau = J* F."""
         return self._space.joint_forces(vector("joint_forces", "F", F, self.rows))  # type: ignore[no-any-return]
 
@@ -107,6 +110,96 @@ class TaskSpace:
     def lost(self) -> str:
         """What is lost, in words."""
         return str(self._space.lost())
+
+
+class TaskController:
+    """Torques that move frames as wanted, in levels: a lower one acts only in what the ones before it leave free.
+
+    levels: for each level its tasks, a frame's name or (frame, kind) or (frame, kind, axes), as TaskSpace has them; one
+    frame's name is one level with one task. Tasks are counted through all levels. Directions that are lost where an arm is
+    singular are damped, so that it passes through. One object per thread.
+
+    Example:
+        >>> arm = articula.load("arm7")
+        >>> control = articula.TaskController(arm, [["flange"]])
+        >>> control.update(arm.random(1), np.zeros(7))
+        >>> pose = control.pose(0)
+        >>> control.follow(0, pose.rotation, pose.position + [0, 0, 0.01])
+        >>> control.hold_posture(arm.neutral(), stiffness=10, damping=6)
+        >>> control.torques().shape
+        (7,)
+    """
+
+    def __init__(self, model: Model, levels: str | Sequence[Sequence[str | tuple[str, ...]]]) -> None:
+        self.model = model_of("TaskController", model)
+        given = [[levels]] if isinstance(levels, str) else levels
+        plain = []
+        if not isinstance(given, (list, tuple)) or not all(isinstance(level, (list, tuple)) and level for level in given) or not given:
+            raise Error(f"TaskController: levels is {levels!r}; expected lists of tasks")
+        for level in given:
+            tasks = [(task,) if isinstance(task, str) else task for task in level]
+            if not all(isinstance(task, tuple) and 1 <= len(task) <= 3 and all(isinstance(x, str) for x in task) for task in tasks):
+                raise Error(f"TaskController: level {level!r}; expected frames' names or (frame, kind, axes)")
+            plain.append([(*task, *("pose", "")[len(task) - 1 :]) for task in tasks])
+        self._control = _core._TaskController(model, plain)
+
+    def update(self, q: ArrayLike, v: ArrayLike | None = None) -> None:
+        """Sets the state and clears all commands: tasks without one are asked for no acceleration."""
+        self._control.update(vector("update", "q", q, self.model.nq), vector("update", "v", v, self.model.nv))
+
+    def pose(self, task: int) -> FramePose:
+        """Where a task's frame is."""
+        return FramePose(*self._control.pose(whole("pose", "task", task, 0)))
+
+    def accelerate(self, task: int, a: ArrayLike) -> None:
+        """d/dt (w, v) of a task's frame, world axes."""
+        self._control.accelerate(whole("accelerate", "task", task, 0), vector("accelerate", "a", a, 6))
+
+    def follow(
+        self, task: int, rotation: ArrayLike, position: ArrayLike, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None,
+        *, stiffness: float = 100, damping: float = 20, turning_stiffness: float | None = None, turning_damping: float | None = None,
+    ) -> None:  # fmt: skip
+        """Follows a pose, its velocity (w, v) and d/dt of it, world axes at the frame's origin.
+
+        Gains in 1/s^2 and 1/s, of turning the same unless given; damping = 2 sqrt(stiffness) is critical.
+        """
+        import numpy as np
+
+        turning = stiffness if turning_stiffness is None else turning_stiffness, damping if turning_damping is None else turning_damping
+        gains = np.array([number("follow", "a gain", x) for x in (stiffness, damping, *turning)])
+        turn = _matrix("follow", "rotation", rotation, 3, 3)
+        self._control.follow(
+            whole("follow", "task", task, 0), turn, vector("follow", "position", position, 3),
+            vector("follow", "velocity", velocity, 6), vector("follow", "acceleration", acceleration, 6), gains,
+        )  # fmt: skip
+
+    def press(self, task: int, row: int, force: float, *, damping: float = 0) -> None:
+        """Makes one row of a task a force on what the frame touches."""
+        self._control.press(whole("press", "task", task, 0), whole("press", "row", row, 0), number("press", "force", force), number("press", "damping", damping))
+
+    def hold_posture(self, q: ArrayLike, stiffness: float, damping: float) -> None:
+        """Draws the joints to q in what freedom the tasks leave."""
+        at = vector("hold_posture", "q", q, self.model.nq)
+        self._control.hold_posture(at, number("hold_posture", "stiffness", stiffness), number("hold_posture", "damping", damping))
+
+    def limit_torques(self, limits: ArrayLike) -> None:
+        """The largest torque of each velocity, infinity for none: levels are scaled down to what is left. Kept over updates."""
+        self._control.limit_torques(vector("limit_torques", "limits", limits, self.model.nv))
+
+    def torques(self) -> _Vector:
+        """tau = C v + G and what the levels and the posture need."""
+        return self._control.torques()  # type: ignore[no-any-return]
+
+    def rank(self, level: int) -> int:
+        """Independent directions of a level, given those before it; after torques()."""
+        return int(self._control.rank(whole("rank", "level", level, 0)))
+
+
+class FramePose(NamedTuple):
+    """Rotation (3 x 3) and position of a frame in the world."""
+
+    rotation: _Vector
+    position: _Vector
 
 
 class DiagonalizedDynamics:
@@ -122,53 +215,53 @@ class DiagonalizedDynamics:
     """
 
     def __init__(self, model: Model) -> None:
-        self.model = _model("DiagonalizedDynamics", model)
+        self.model = model_of("DiagonalizedDynamics", model)
         self._dynamics = _core._Diagonal(model)
 
     def update(self, q: ArrayLike) -> None:
         """Sets the configuration."""
         self._dynamics.update(vector("update", "q", q, self.model.nq))
 
-    def _map(self, what: str, x: Any) -> Vector:
+    def _map(self, what: str, x: Any) -> _Vector:
         return self._dynamics.map(what, vector(what, "x", x, self.model.nv))  # type: ignore[no-any-return]
 
-    def rates_to_nu(self, v: ArrayLike) -> Vector:
+    def rates_to_nu(self, v: ArrayLike) -> _Vector:
         """nu of joint velocities."""
         return self._map("rates_to_nu", v)
 
-    def nu_to_rates(self, nu: ArrayLike) -> Vector:
+    def nu_to_rates(self, nu: ArrayLike) -> _Vector:
         """Joint velocities of nu."""
         return self._map("nu_to_rates", nu)
 
-    def rates_to_xi(self, v: ArrayLike) -> Vector:
+    def rates_to_xi(self, v: ArrayLike) -> _Vector:
         """xi of joint velocities."""
         return self._map("rates_to_xi", v)
 
-    def xi_to_rates(self, xi: ArrayLike) -> Vector:
+    def xi_to_rates(self, xi: ArrayLike) -> _Vector:
         """Joint velocities of xi."""
         return self._map("xi_to_rates", xi)
 
-    def forces_to_epsilon(self, tau: ArrayLike) -> Vector:
+    def forces_to_epsilon(self, tau: ArrayLike) -> _Vector:
         """epsilon of joint forces."""
         return self._map("forces_to_epsilon", tau)
 
-    def epsilon_to_forces(self, epsilon: ArrayLike) -> Vector:
+    def epsilon_to_forces(self, epsilon: ArrayLike) -> _Vector:
         """Joint forces of epsilon."""
         return self._map("epsilon_to_forces", epsilon)
 
-    def forces_to_kappa(self, tau: ArrayLike) -> Vector:
+    def forces_to_kappa(self, tau: ArrayLike) -> _Vector:
         """kappa of joint forces."""
         return self._map("forces_to_kappa", tau)
 
-    def kappa_to_forces(self, kappa: ArrayLike) -> Vector:
+    def kappa_to_forces(self, kappa: ArrayLike) -> _Vector:
         """Joint forces of kappa."""
         return self._map("kappa_to_forces", kappa)
 
-    def coriolis_nu(self, nu: ArrayLike) -> Vector:
+    def coriolis_nu(self, nu: ArrayLike) -> _Vector:
         """C(q, nu), with gravity."""
         return self._map("coriolis_nu", nu)
 
-    def coriolis_xi(self, xi: ArrayLike) -> Vector:
+    def coriolis_xi(self, xi: ArrayLike) -> _Vector:
         """C(q, xi), with gravity."""
         return self._map("coriolis_xi", xi)
 
@@ -176,46 +269,110 @@ class DiagonalizedDynamics:
 class ConstrainedMotion(NamedTuple):
     """Accelerations, the forces (moment, force) of each constraint on its second body, and the rank of Omega."""
 
-    a: Vector
-    forces: Vector
+    a: _Vector
+    forces: _Vector
     rank: int
+
+
+class Drift(NamedTuple):
+    """The largest error of any constraint's row: metres or radians, and their rates."""
+
+    position: float
+    velocity: float
 
 
 class Scene:
     """Arms, objects and how they hold on to each other (docs/closed_chains.md), from a scene file or a shipped name.
 
-    project: move a state that does not fit onto the constraints, instead of an error. One object per thread.
+    project: move a state that does not fit onto the constraints, instead of an error. `q`, `v`, `tau`: the state that the
+    file says; `constraints`: their names; `objects`: the frames of held objects. `articula.simulate` moves it. One object
+    per thread.
 
     Example:
         >>> scene = articula.Scene("four_bar")
         >>> scene.forward_dynamics(scene.q, scene.v, scene.tau).a.shape == (scene.nv,)
         True
+        >>> motion = articula.simulate(scene, duration=0.1)
+        >>> scene.drift(motion.q[-1], motion.v[-1]).position < 1e-9
+        True
     """
 
     def __init__(self, path: str | os.PathLike[str], *, project: bool = False) -> None:
-        try:
-            file = os.fsdecode(os.fspath(path))
-        except TypeError:
-            raise Error(f"Scene: path is of type {type(path).__name__}; expected a file's path or the name of a scene") from None
+        file = path_of("Scene", path)
         shipped = os.path.join(_folder(), file + ".json")
         if not os.path.isfile(file) and os.path.isfile(shipped):
             file = shipped
-        self._scene = _core._Scene(file, _folder(), bool(project))
-        #: The initial state.
+        self._scene = _core._Scene(file, _folder(), flag("Scene", "project", project))
         self.q, self.v, self.tau = self._scene.initial()
-        self.nq, self.nv, self.constraints = self._scene.sizes()
+        self.constraints: list[str] = self._scene.constraints()
+        self.objects: list[str] = self._scene.objects()
+        self._model = Model.__new__(Model)
+        self._scene.fill_model(self._model)
+
+    @property
+    def model(self) -> Model:
+        """All arms and objects as one tree, without the constraints."""
+        return self._model
+
+    @property
+    def nq(self) -> int:
+        """How many numbers a configuration has."""
+        return self._model.nq
+
+    @property
+    def nv(self) -> int:
+        """How many velocities there are."""
+        return self._model.nv
+
+    def _vectors(self, function: str, q: Any, v: Any, tau: Any = None) -> tuple[Any, ...]:
+        return (vector(function, "q", q, self.nq), vector(function, "v", v, self.nv), vector(function, "tau", tau, self.nv))
 
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ConstrainedMotion:
         """The accelerations that tau causes in the closed chain, and the constraints' forces."""
-        vectors = (vector("forward_dynamics", name, x, n) for name, x, n in (("q", q, self.nq), ("v", v, self.nv), ("tau", tau, self.nv)))
-        return ConstrainedMotion(*self._scene.forward_dynamics(*vectors))
+        return ConstrainedMotion(*self._scene.forward_dynamics(*self._vectors("forward_dynamics", q, v, tau)))
+
+    def inverse_dynamics(
+        self, q: ArrayLike, v: ArrayLike, wanted: ArrayLike, *, frame: str | int | Sequence[str | int] | None = None, share: str = "least_forces"
+    ) -> _Vector:
+        """Joint forces that make frames accelerate as wanted, zero where there is no motor.
+
+        wanted: d/dt (w, v), world axes at the frames' origins, shape (6,) or (frames, 6). frame: the objects that are
+        held, unless named. share: "least_forces" or "least_torques", which of the forces that do it are taken.
+        """
+        names = self.objects if frame is None else [frame] if isinstance(frame, (str, int)) else frame
+        try:
+            known = [f.name for f in self._model.frames]
+            frames = [known.index(name) if isinstance(name, str) else range(len(known))[name] for name in names]
+        except (TypeError, ValueError, IndexError):
+            raise Error(f"inverse_dynamics: frame is {frame!r}; expected frames of the scene's model") from None
+        if share not in ("least_forces", "least_torques"):
+            raise Error(f'inverse_dynamics: share is {share!r}; expected "least_forces" or "least_torques"')
+        if not frames:
+            raise Error("inverse_dynamics: the scene holds no object; expected frame=")
+        array = as_array("inverse_dynamics", "wanted", wanted)
+        if array.shape != (len(frames), 6) and not (len(frames) == 1 and array.shape == (6,)):
+            raise Error(f"inverse_dynamics: wanted has shape {array.shape}; expected ({len(frames)}, 6)")
+        plain = vector("inverse_dynamics", "wanted", array.ravel(), 6 * len(frames))
+        at, speeds, _ = self._vectors("inverse_dynamics", q, v)
+        return self._scene.inverse_dynamics(at, speeds, plain, frames, share == "least_torques")  # type: ignore[no-any-return]
+
+    def project(self, q: ArrayLike, v: ArrayLike) -> tuple[_Vector, _Vector]:
+        """The state that fits the constraints and is nearest in the metric of the mass matrix."""
+        return self._scene.project(*self._vectors("project", q, v)[:2])  # type: ignore[no-any-return]
+
+    def drift(self, q: ArrayLike, v: ArrayLike) -> Drift:
+        """How far a state is from fitting."""
+        return Drift(*self._scene.drift(*self._vectors("drift", q, v)[:2]))
+
+    def __repr__(self) -> str:
+        return f"<articula.Scene: nq={self.nq}, nv={self.nv}, constraints {', '.join(self.constraints)}>"
 
 
 class Regulator(NamedTuple):
     """u = -K x; the cost to go is x* P x; poles of A - B K."""
 
-    K: Vector
-    P: Vector
+    K: _Vector
+    P: _Vector
     poles: Any
 
 
@@ -228,9 +385,16 @@ def _matrix(function: str, name: str, x: Any, rows: int | None = None, columns: 
     return np.require(array, np.float64, ["C", "A"]).view(np.ndarray)
 
 
-def state_space(model: Model, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None) -> tuple[Vector, Vector]:
-    """A, 2 nv x 2 nv, and B, 2 nv x nv, of d/dt (dq, dv) = A (dq, dv) + B dtau; tau: the gravity forces where not given."""
-    model = _model("state_space", model)
+def state_space(model: Model, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None) -> tuple[_Vector, _Vector]:
+    """A, 2 nv x 2 nv, and B, 2 nv x nv, of d/dt (dq, dv) = A (dq, dv) + B dtau; tau: the gravity forces where not given.
+
+    Example:
+        >>> pendulum = articula.load("double_pendulum")
+        >>> A, B = articula.state_space(pendulum, [np.pi, 0])
+        >>> A.shape, B.shape
+        ((4, 4), (4, 2))
+    """
+    model = model_of("state_space", model)
     at = vector("state_space", "q", q, model.nq)
     forces = vector("state_space", "tau", tau, model.nv, model.gravity_forces(at))
     return _core._state_space(model, at, vector("state_space", "v", v, model.nv), forces)  # type: ignore[no-any-return]
@@ -252,7 +416,7 @@ def lqr(A: ArrayLike, B: ArrayLike, Q: ArrayLike, R: ArrayLike, *, discrete: boo
     n = a.shape[0]
     a, b = _matrix("lqr", "A", A, n, n), _matrix("lqr", "B", B, n)
     m = b.shape[1]
-    K, P, poles = _core._regulator(a, b, _matrix("lqr", "Q", Q, n, n), _matrix("lqr", "R", R, m, m), n, m, bool(discrete))
+    K, P, poles = _core._regulator(a, b, _matrix("lqr", "Q", Q, n, n), _matrix("lqr", "R", R, m, m), n, m, flag("lqr", "discrete", discrete))
     return Regulator(K, P, np.array(poles))
 
 
@@ -266,7 +430,20 @@ class Count(NamedTuple):
     sines_cosines: int
 
 
-def count(model: Model, algorithm: str | None = None, *, customized: bool = False) -> Any:
+class Counts(Dict[str, Count]):
+    """Counts by algorithm; in notebooks a table."""
+
+    def _repr_html_(self) -> str:
+        head = "".join(f"<th>{field.replace('_', ' ')}</th>" for field in Count._fields)
+        lines = "".join(f"<tr><th>{name}</th>{''.join(f'<td>{n}</td>' for n in x)}</tr>" for name, x in self.items())
+        return f"<table><tr><th></th>{head}</tr>{lines}</table>"
+
+
+@overload
+def count(model: Model, algorithm: None = None, *, customized: bool = False) -> Counts: ...
+@overload
+def count(model: Model, algorithm: str, *, customized: bool = False) -> Count: ...
+def count(model: Model, algorithm: str | None = None, *, customized: bool = False) -> Count | Counts:
     """Exact operation counts of an algorithm on a model; of all that are counted, by name, where none is named.
 
     customized: operations with zeros, ones and other numbers known beforehand are left out.
@@ -275,9 +452,9 @@ def count(model: Model, algorithm: str | None = None, *, customized: bool = Fals
         >>> articula.count(articula.load("arm7"), "forward_dynamics").divisions > 0
         True
     """
-    model = _model("count", model)
+    model = model_of("count", model)
     if algorithm is None:
-        return {name: Count(*_core._count(model, name, bool(customized))) for name in _core._counted()}
+        return Counts((name, Count(*_core._count(model, name, flag("count", "customized", customized)))) for name in _core._counted())
     if not isinstance(algorithm, str):
         raise Error(f"count: algorithm is of type {type(algorithm).__name__}; expected a name")
-    return Count(*_core._count(model, algorithm, bool(customized)))
+    return Count(*_core._count(model, algorithm, flag("count", "customized", customized)))

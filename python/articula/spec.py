@@ -135,8 +135,9 @@ class ModelSpec:
         """The specification as URDF text, and into a file if one is named."""
         text: str = _core._write_urdf(self._as_tuple())
         if path is not None:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
+            from .recording import write_page
+
+            write_page("write_urdf", path, text)
         return text
 
     def _as_tuple(self) -> tuple[Any, ...]:

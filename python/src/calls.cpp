@@ -109,6 +109,7 @@ struct Bound {
   };
   virtual ~Bound() = default;
   virtual PyObject* operator()() = 0;
+  virtual double seconds(std::size_t calls) = 0;
   nb::object model, result;
   ModelObject* m = nullptr;
   std::vector<Seen> seen;
@@ -118,6 +119,7 @@ struct Bound {
 template <class S>
 struct BoundIn final : Bound {
   Prepared<S> prepared;
+  double seconds(std::size_t calls) override { return seconds_in_cpp(*m, prepared, calls); }
   PyObject* operator()() override {
     for (const Seen& x : seen)
       if (!x.unchanged(dtype_of<S>())) {
@@ -166,6 +168,13 @@ nb::object bind_in(const Callable& callable, nb::handle model, ModelObject& m, c
   static PyMethodDef definition{"bound_call", call_bound, METH_NOARGS,
                                 "Computes again, into the same arrays."};
   return nb::steal(PyCFunction_NewEx(&definition, capsule.ptr(), nullptr));
+}
+
+double seconds_of(nb::handle bound, std::size_t calls) {
+  if (!PyCFunction_Check(bound.ptr()) || PyCFunction_GetFunction(bound.ptr()) != call_bound)
+    fail("_seconds: expected what Model.bind returns");
+  PyObject* const self = PyCFunction_GetSelf(bound.ptr());
+  return static_cast<Bound*>(PyCapsule_GetPointer(self, nullptr))->seconds(calls);
 }
 
 /// Python's (*args, **kwargs) as a quick call has them.
@@ -249,6 +258,22 @@ nb::list described() {
 
 }  // namespace
 
+constexpr const char* bind_documentation =
+    R"(A call without arguments that computes an algorithm into the same arrays again.
+
+Everything is checked now, so that the call is the quickest there is. Arguments are those of the method `name`:
+contiguous NumPy arrays, all float64 or all float32, which can be changed in place between calls. Where out= is not
+given, a new array is made once; every call returns it.
+
+Example:
+    >>> arm = articula.load("arm7")
+    >>> q, v, tau = arm.neutral(), np.zeros(7), np.ones(7)
+    >>> forward = arm.bind("forward_dynamics", q, v, tau)
+    >>> q[1] = 0.5
+    >>> np.array_equal(forward(), arm.forward_dynamics(q, v, tau))
+    True
+)";
+
 void add_algorithms(nb::module_& m, nb::object model_class) {
   if (callables().size() > most_algorithms)
     throw std::length_error("more algorithms than methods; see most_algorithms");
@@ -263,12 +288,15 @@ void add_algorithms(nb::module_& m, nb::object model_class) {
         PyDescr_NewMethod(reinterpret_cast<PyTypeObject*>(model_class.ptr()), &callable.definition));
     model_class.attr(callable.algorithm->name) = descriptor;
   }
-  model_class.attr("bind") = nb::cpp_function(bind, nb::is_method(), nb::name("bind"), nb::scope(model_class),
-                                              nb::arg("name"), nb::arg("args"), nb::arg("kwargs"),
-                                              "A call without arguments that computes algorithm `name` into "
-                                              "the same arrays again: everything is checked now.");
-  m.def("algorithms", described, "What each algorithm of the list takes and gives.");
+  model_class.attr("bind") =
+      nb::cpp_function(bind, nb::is_method(), nb::name("bind"), nb::scope(model_class), nb::arg("name"),
+                       nb::arg("args"), nb::arg("kwargs"), bind_documentation);
+  m.def("algorithms", described,
+        "What each algorithm of the list takes and gives: a dictionary each.\n\n"
+        "Example:\n    >>> [a[\"arguments\"] for a in articula.algorithms() if a[\"name\"] == \"jacobian\"]\n"
+        "    [('q',)]\n");
   m.def("_compute", compute_plain, nb::arg("model"), nb::arg("name"), nb::arg("args"), nb::arg("kwargs"));
+  m.def("_seconds", seconds_of, nb::arg("bound"), nb::arg("calls"));
   m.def("_shapes", shapes, nb::arg("model"), nb::arg("name"), nb::arg("frames"));
   m.def("_use", [](nb::object slow, nb::dict results) {
     slow_call = slow.release().ptr();

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <map>
 
+#include "articula/dynamics/singular_joint.hpp"
 #include "prepared.hpp"
 
 namespace articula::python {
@@ -69,15 +70,19 @@ void set_singular(ModelObject& m, const Prepared<S>& p, const std::string& messa
   nanobind::list list;
   for (const std::size_t state : states) list.append(state);
   std::string reason;
+  nanobind::object joint = nanobind::none();
   if (!states.empty()) {
     std::array<std::span<S>, most_parts> out;
     try {
       p.algorithm->template one<S>()(m.one<S>(), piece_of(p, states.front(), 1, out));
+    } catch (const SingularJointError& error) {
+      reason = error.what();
+      joint = nanobind::cast(error.joint);
     } catch (const Error& error) {  // singular, or numbers that are not finite
       reason = error.what();
     }
   }
-  const nanobind::object error = nanobind::borrow(error_class("SingularError"))(message, reason, list);
+  const nanobind::object error = nanobind::borrow(error_class("SingularError"))(message, reason, list, joint);
   PyErr_SetObject(error_class("SingularError"), error.ptr());
 }
 
@@ -118,19 +123,23 @@ Met compute_pieces(Evaluator<S>& evaluator, const Prepared<S>& p) {
   return met;
 }
 
+/// Out of the pool, or new; to be put back by the caller.
+template <class S>
+std::unique_ptr<Evaluator<S>> take_evaluator(ModelObject& m, Threads* threads) {
+  auto& pool = m.pool<S>();
+  const auto found =
+      std::find_if(pool.begin(), pool.end(), [&](const auto& pooled) { return pooled.threads == threads; });
+  if (found == pool.end()) return std::make_unique<Evaluator<S>>(m.model, BatchOptions{.threads = threads});
+  std::unique_ptr<Evaluator<S>> evaluator = std::move(found->evaluator);
+  pool.erase(found);
+  return evaluator;
+}
+
 template <class S>
 bool compute_many(ModelObject& m, Prepared<S>& p) {
   Threads* const threads = threads_for(p.threads);
   auto& pool = m.pool<S>();
-  const auto found =
-      std::find_if(pool.begin(), pool.end(), [&](const auto& pooled) { return pooled.threads == threads; });
-  std::unique_ptr<Evaluator<S>> evaluator;
-  if (found != pool.end()) {
-    evaluator = std::move(found->evaluator);
-    pool.erase(found);
-  } else {
-    evaluator = std::make_unique<Evaluator<S>>(m.model, BatchOptions{.threads = threads});
-  }
+  std::unique_ptr<Evaluator<S>> evaluator = take_evaluator<S>(m, threads);
   const Met met = compute_pieces(*evaluator, p);
   pool.push_back({threads, std::move(evaluator)});
   if (met.interrupted) return false;
@@ -153,6 +162,25 @@ bool compute(ModelObject& m, Prepared<S>& p) {
     return false;
   }
 }
+template <class S>
+double seconds_in_cpp(ModelObject& m, Prepared<S>& p, std::size_t calls) {
+  if (!p.many) {
+    OneState<S>& work = m.one<S>();
+    const auto function = p.algorithm->template one<S>();
+    const auto start = Clock::now();
+    for (std::size_t i = 0; i < calls; ++i) function(work, p.call);
+    return std::chrono::duration<double>(Clock::now() - start).count();
+  }
+  Threads* const threads = threads_for(p.threads);
+  std::unique_ptr<Evaluator<S>> evaluator = take_evaluator<S>(m, threads);
+  const auto start = Clock::now();
+  for (std::size_t i = 0; i < calls; ++i) evaluator->many(*p.algorithm, p.count, p.call);
+  const double seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  m.pool<S>().push_back({threads, std::move(evaluator)});
+  return seconds;
+}
+template double seconds_in_cpp(ModelObject&, Prepared<double>&, std::size_t);
+template double seconds_in_cpp(ModelObject&, Prepared<float>&, std::size_t);
 template bool compute(ModelObject&, Prepared<double>&);
 template bool compute(ModelObject&, Prepared<float>&);
 

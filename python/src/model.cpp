@@ -231,8 +231,13 @@ void move_in(ModelObject& m, const std::string& what, std::size_t count, nb::han
   const auto of = [](std::span<S> all, std::size_t i, Py_ssize_t n) {
     return all.subspan(i * static_cast<std::size_t>(n), static_cast<std::size_t>(n));
   };
-  nb::gil_scoped_release free_the_lock;
+  const nb::gil_scoped_release free_the_lock;
+  constexpr std::size_t piece = 1 << 14;  // between which Ctrl-C is heard
   for (std::size_t i = 0; i < count; ++i) {
+    if (i % piece == piece - 1) {
+      const nb::gil_scoped_acquire lock;
+      if (PyErr_CheckSignals() != 0) throw nb::python_error();
+    }
     const std::span<const S> q = of(first, i, m.nq);
     if (what == "integrate")
       integrate(m.model, q, of(second, i, m.nv), of(result, i, m.nq));

@@ -74,7 +74,9 @@ PyObject* error_class(const char* name);
 
 void add_algorithms(nanobind::module_& m, nanobind::object model_class);
 void add_models(nanobind::module_& m);
+void add_scenes(nanobind::module_& m);
 void add_simulation(nanobind::module_& m);
+void add_many_motions(nanobind::module_& m);
 void add_spaces(nanobind::module_& m);
 
 }  // namespace articula::python

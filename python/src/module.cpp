@@ -5,7 +5,7 @@
 #include <system_error>
 
 #include "arrays.hpp"
-#include "articula/error.hpp"
+#include "articula/dynamics/singular_joint.hpp"
 #include "model_object.hpp"
 
 namespace nb = nanobind;
@@ -39,6 +39,12 @@ std::map<std::string, PyObject*>& error_classes() {
   return classes;
 }
 void set_error(const char* name, const char* message) { PyErr_SetString(error_class(name), message); }
+void set_singular(const SingularError& error) {
+  const auto* const joint = dynamic_cast<const SingularJointError*>(&error);
+  if (!joint) return set_error("SingularError", error.what());
+  PyErr_SetObject(error_class("SingularError"),
+                  nb::make_tuple(error.what(), "", nb::none(), joint->joint).ptr());
+}
 }  // namespace
 
 PyObject* error_class(const char* name) {
@@ -53,7 +59,7 @@ void translate_exception() {
   } catch (nb::python_error& error) {
     error.restore();
   } catch (const SingularError& error) {
-    set_error("SingularError", error.what());
+    set_singular(error);
   } catch (const ModelError& error) {
     set_error("ModelError", error.what());
   } catch (const Error& error) {
@@ -94,6 +100,8 @@ NB_MODULE(_core, m) {
       std::rethrow_exception(error);
     } catch (const articula::Error&) {
       translate_exception();
+    } catch (const nb::cast_error&) {
+      translate_exception();
     }
   });
   m.def("_use_errors", [](nb::dict classes) {
@@ -104,6 +112,8 @@ NB_MODULE(_core, m) {
     }
   });
   add_models(m);
+  add_scenes(m);
   add_simulation(m);
+  add_many_motions(m);
   add_spaces(m);
 }

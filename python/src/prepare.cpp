@@ -19,7 +19,11 @@ int frame_index(ModelObject& m, const char* function, PyObject* frame) {
   if (PyUnicode_Check(frame)) {
     Py_ssize_t size = 0;
     const char* const text = PyUnicode_AsUTF8AndSize(frame, &size);
-    if (!text) throw nanobind::python_error();
+    if (!text) {  // surrogates
+      PyErr_Clear();
+      fail(fmt::format("{}: frame is no text that can be written; expected a frame's name or index",
+                       function));
+    }
     m.frame = m.model.frame({text, static_cast<std::size_t>(size)});
     m.frame_name = nanobind::borrow(frame);
     return m.frame;

@@ -39,6 +39,9 @@ Outcome prepare(const Callable& callable, ModelObject& m, const Given& given, bo
 /// False: an exception is set.
 template <class S>
 bool compute(ModelObject& m, Prepared<S>& p);
+/// So many calls of the library itself, for comparison with those through Python.
+template <class S>
+double seconds_in_cpp(ModelObject& m, Prepared<S>& p, std::size_t calls);
 /// What the call returns; null: an exception is set.
 template <class S>
 PyObject* result_of(const Callable& callable, Prepared<S>& p);

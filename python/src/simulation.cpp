@@ -1,38 +1,25 @@
-// Motion over time: simulations with Python's controllers, recordings, rollouts; pages of them.
+// Motion over time: simulations with Python's controllers and events, recordings; pages of them.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <chrono>
 #include <cmath>
+#include <filesystem>
 
+#include "acting.hpp"
 #include "articula/files/read_model.hpp"
+#include "articula/report/link_shapes.hpp"
 #include "articula/report/model_view.hpp"
 #include "articula/report/recording_report.hpp"
-#include "articula/simulation/controllers.hpp"
+#include "articula/simulation/constrained_recorder.hpp"
 #include "articula/simulation/recording.hpp"
-#include "numbers.hpp"
+#include "scene_object.hpp"
 
 namespace nb = nanobind;
 
 namespace articula::python {
 
 namespace {
-
-/// tau = f(time, q, v), called with the interpreter's lock held. f has copies: it may keep them.
-class PythonForces : public ForceElement {
- public:
-  PythonForces(nb::object f, std::size_t nv) : f_(std::move(f)), nv_(nv) {}
-  void add_forces(double t, In<double> q, In<double> v, Out<double> tau) override {
-    const nb::object result = f_(t, copied(q, {q.size()}), copied(v, {v.size()}));
-    const std::span<double> forces = numbers_in(result, "controller's tau", nv_);
-    for (std::size_t i = 0; i < nv_; ++i) tau[i] += forces[i];
-  }
-
- private:
-  nb::object f_;
-  std::size_t nv_;
-};
 
 Recording make_recording(const std::vector<std::pair<std::string, std::string>>& columns,
                          const std::vector<std::pair<std::string, std::string>>& about, nb::handle numbers,
@@ -52,123 +39,192 @@ nb::tuple as_tuple(const Recording& recording) {
                         copied(recording.numbers, {recording.size(), recording.columns.size()}));
 }
 
-using Clock = std::chrono::steady_clock;
+/// All of a simulator that the next step depends on.
+struct Moment {
+  double time;
+  std::vector<double> q, v;
+  double next_step;
+  std::vector<Simulator::Sampled> sampled;
 
-/// Ctrl-C is heard, and progress told, some times a second.
-class Heartbeat {
+  template <class Sim>
+  explicit Moment(Sim& from) : time(from.time), q(from.q), v(from.v), next_step(from.next_step()) {
+    if constexpr (std::is_same_v<Sim, Simulator>) sampled = from.sampled();
+  }
+  template <class Sim>
+  void restore(Sim& to) const {
+    to.time = time, to.q = q, to.v = v;
+    to.set_next_step(next_step);
+    if constexpr (std::is_same_v<Sim, Simulator>) to.sampled() = sampled;
+  }
+};
+
+/// Functions of Python whose change of sign ends a motion.
+class Events {
  public:
-  explicit Heartbeat(nb::object progress) : progress_(std::move(progress)) {}
-  void at(double part) {
-    if (Clock::now() - last_ < std::chrono::milliseconds(40)) return;
-    last_ = Clock::now();
-    if (PyErr_CheckSignals() != 0) throw nb::python_error();
-    if (!progress_.is_none()) progress_(part);
+  explicit Events(nb::list functions) : functions_(std::move(functions)), before_(functions_.size()) {}
+  bool any() const { return !before_.empty(); }
+  /// The first one that has changed its sign since mark(); -1: none.
+  template <class Sim>
+  int changed(const Sim& at) const {
+    for (std::size_t i = 0; i < before_.size(); ++i)
+      if (before_[i] * value(i, at) <= 0 && before_[i] != 0) return static_cast<int>(i);
+    return -1;
+  }
+  template <class Sim>
+  void mark(const Sim& at) {
+    for (std::size_t i = 0; i < before_.size(); ++i) before_[i] = value(i, at);
+  }
+  /// Goes back, and on to just behind the change: to within rounding of the time.
+  template <class Sim>
+  int locate(Sim& simulator, const Moment& start) const {
+    double low = start.time, high = simulator.time;
+    while (high - low > 4e-16 * std::max(1e-3, std::abs(high))) {
+      const double middle = low + (high - low) / 2;
+      if (middle <= low || middle >= high) break;
+      start.restore(simulator);
+      simulator.advance(middle);
+      (changed(simulator) >= 0 ? high : low) = middle;
+    }
+    start.restore(simulator);
+    simulator.advance(high);
+    return changed(simulator);
   }
 
  private:
-  nb::object progress_;
-  Clock::time_point last_ = Clock::now();
+  template <class Sim>
+  double value(std::size_t i, const Sim& at) const {
+    const nb::gil_scoped_acquire lock;
+    const double x =
+        nb::cast<double>(functions_[i](at.time, copied(at.q, {at.q.size()}), copied(at.v, {at.v.size()})));
+    if (std::isnan(x)) fail("simulate: an event's function gives NaN");
+    return x;
+  }
+  nb::list functions_;
+  std::vector<double> before_;
 };
 
-struct Elements {
-  std::vector<std::unique_ptr<ForceElement>> all;
-  void add(Simulator& simulator, std::unique_ptr<ForceElement> element) {
-    simulator.add(*element);
-    all.push_back(std::move(element));
+struct Times {
+  double duration, step, every;
+  Times(double duration, double step, double every) : duration(duration), step(step), every(every) {
+    check_times("simulate", duration, step);
+    check_times("simulate", duration, every, "every", 1e8);
   }
 };
 
-nb::tuple simulate(nb::handle model, const std::string& integrator, double duration, double step,
-                   double every, nb::handle q, nb::handle v, nb::handle tau, bool damping, bool friction,
-                   const std::string& limits, nb::list controllers, nb::object progress) {
-  ModelObject& m = checked_model(model);
-  for (const auto& [name, x] : {std::pair{"duration", duration}, {"step", step}, {"every", every}})
-    if (!(x > 0) || !std::isfinite(x))
-      fail(fmt::format("simulate: {} is {}; expected seconds above zero", name, x));
-  const auto nq = static_cast<std::size_t>(m.nq), nv = static_cast<std::size_t>(m.nv);
-  Simulator simulator(m.model, integrator_named(integrator));
-  std::ranges::copy(numbers_in(q, "q", nq), simulator.q.begin());
-  std::ranges::copy(numbers_in(v, "v", nv), simulator.v.begin());
-  const auto forces = numbers_in(tau, "tau", nv);
+template <class Sim>
+void begin(Sim& simulator, nb::handle q, nb::handle v, nb::handle tau) {
+  std::ranges::copy(numbers_in(q, "q", simulator.q.size()), simulator.q.begin());
+  std::ranges::copy(numbers_in(v, "v", simulator.v.size()), simulator.v.begin());
+  const auto forces = numbers_in(tau, "tau", simulator.v.size());
   simulator.tau.assign(forces.begin(), forces.end());
-  Elements elements;
-  if (damping) elements.add(simulator, std::make_unique<JointDampers>(m.model));
-  if (friction) elements.add(simulator, std::make_unique<DryFriction>(m.model));
-  if (limits == "stiff")
-    elements.add(simulator, std::make_unique<StiffStops>(m.model));
-  else if (limits == "events")
-    simulator.stop_at_limits();
-  else if (limits != "none")
-    fail(fmt::format("simulate: limits is '{}'; expected \"none\", \"stiff\" or \"events\"", limits));
-  for (nb::handle entry : controllers) {
-    auto element = std::make_unique<PythonForces>(nb::object(entry[0]), nv);
-    if (const nb::object period = entry[1]; period.is_none()) {
-      elements.add(simulator, std::move(element));
-    } else {
-      simulator.add_sampled(*element, nb::cast<double>(period));
-      elements.all.push_back(std::move(element));
-    }
-  }
+}
 
-  Recorder recorder(simulator);
-  Recording recording;
+/// The whole motion, without the interpreter's lock: the event that ended it, or -1.
+template <class Sim, class Rec>
+int record(Sim& simulator, Rec& recorder, const Times& times, Events& events, Heartbeat& heartbeat,
+           Recording& recording) {
+  const nb::gil_scoped_release free_the_lock;
   recording.columns = recorder.columns();
-  recording.about = {{"model", m.model.name()}, {"integrator", integrator}};
-  const auto record = [&] {
+  const auto add_row = [&] {
     recording.numbers.resize(recording.numbers.size() + recording.columns.size());
     recorder.row(std::span(recording.numbers).last(recording.columns.size()));
   };
-  record();
-  Heartbeat heartbeat(std::move(progress));
-  const double rows = std::ceil(duration / every - 1e-9);
-  for (double row = 1; row <= rows; ++row) {
-    const double end = std::min(row * every, duration), start = simulator.time;
-    if (is_adaptive(simulator.integrator())) {
+  const auto advance = [&](double end) {
+    if (!events.any()) {
       simulator.advance(end);
-    } else {
-      const double steps = std::max(1.0, std::ceil((end - start) / step - 1e-9));
-      for (double i = 1; i <= steps; ++i) {
-        simulator.advance(i < steps ? start + (end - start) * i / steps : end);
-        heartbeat.at(simulator.time / duration);
-      }
+      return -1;
     }
-    heartbeat.at(simulator.time / duration);
-    record();
+    const Moment start(simulator);
+    events.mark(simulator);
+    simulator.advance(end);
+    return events.changed(simulator) < 0 ? -1 : events.locate(simulator, start);
+  };
+  add_row();
+  const double rows = std::ceil(times.duration / times.every - 1e-9);
+  int event = -1;
+  for (double row = 1; row <= rows && event < 0; ++row) {
+    const double end = std::min(row * times.every, times.duration), start = simulator.time;
+    const double steps = is_adaptive(simulator.integrator())
+                             ? 1.0
+                             : std::max(1.0, std::ceil((end - start) / times.step - 1e-9));
+    for (double i = 1; i <= steps && event < 0; ++i) {
+      event = advance(i < steps ? start + (end - start) * i / steps : end);
+      heartbeat.at(simulator.time);
+    }
+    add_row();
   }
-  return as_tuple(recording);
+  return event;
 }
 
-nb::tuple rollout(nb::handle model, std::size_t count, nb::handle q, nb::handle v, nb::object tau,
-                  bool each_step, double step, std::size_t steps, std::size_t every,
-                  const std::string& integrator, bool damping, int threads) {
+nb::tuple simulate(nb::handle model, const std::string& integrator, double duration, double step,
+                   double every, nb::handle q, nb::handle v, nb::handle tau, bool damping, bool friction,
+                   const std::string& limits, double restitution, nb::list controllers, nb::list events,
+                   nb::object progress) {
   ModelObject& m = checked_model(model);
-  if (!(step > 0) || !std::isfinite(step))
-    fail(fmt::format("rollout: step is {}; expected seconds above zero", step));
-  if (steps < 1 || every < 1 || steps % every != 0)
-    fail(fmt::format(
-        "rollout: steps is {} and every {}; expected whole numbers from 1 on, steps a multiple of every",
-        steps, every));
-  const auto nq = static_cast<std::size_t>(m.nq), nv = static_cast<std::size_t>(m.nv);
-  RolloutOptions options;
-  options.integrator = integrator_named(integrator);
-  options.damping = damping;
-  options.step = step;
-  options.steps = steps;
-  options.every = every;
-  const auto start = numbers_in(q, "q", count * nq), rates = numbers_in(v, "v", count * nv);
-  const std::span<const double> forces =
-      tau.is_none() ? std::span<double>{} : numbers_in(tau, "tau", count * nv * (each_step ? steps : 1));
-  const NewNumbers q_path({count, steps / every, nq}), v_path({count, steps / every, nv});
-  Batch<double> batch(m.model, {.threads = threads_for(threads)});
-  {
-    nb::gil_scoped_release free_the_lock;
-    if (count > 0) batch.rollout(start, rates, forces, options, q_path.numbers, v_path.numbers);
-  }
-  return nb::make_tuple(q_path.array, v_path.array);
+  const Times times(duration, step, every);
+  const Acting acting(m.model, damping, friction, limits, restitution, controllers);
+  Simulator simulator(m.model, integrator_named(integrator));
+  begin(simulator, q, v, tau);
+  Elements elements;
+  elements.add(simulator, acting, simulator.q);
+  Heartbeat heartbeat(progress, duration);
+  simulator.add(heartbeat);
+  simulator.watch.horizon = duration;
+  Recorder recorder(simulator);
+  Recording recording;
+  recording.about = {{"model", m.model.name()}, {"integrator", integrator}};
+  Events ends(std::move(events));
+  const int event = record(simulator, recorder, times, ends, heartbeat, recording);
+  return nb::make_tuple(as_tuple(recording), event);
 }
 
-std::vector<LinkShapes> shapes_of(const std::string& urdf) {
-  return urdf.empty() ? std::vector<LinkShapes>{} : read_visuals(read_model(urdf)).links;
+nb::tuple simulate_scene(SceneAt& scene, const std::string& integrator, double duration, double step,
+                         double every, nb::handle q, nb::handle v, nb::handle tau, nb::list controllers,
+                         nb::list events, nb::object progress) {
+  const Times times(duration, step, every);
+  const Model& model = scene.scene.model();
+  const Acting acting(model, false, false, "none", 0, controllers);
+  ConstrainedSimulator simulator(scene.scene.dynamics(), integrator_named(integrator));
+  begin(simulator, q, v, tau);
+  Elements elements;
+  for (const ControllerSpec& spec : acting.controllers) {
+    if (spec.period > 0)
+      fail("simulate: controllers with a period are not for scenes; expected a function alone");
+    elements.add(simulator, make_controller(spec, model, simulator.q));
+  }
+  Heartbeat heartbeat(progress, duration);
+  simulator.add(heartbeat);
+  simulator.watch.horizon = duration;
+  ConstrainedRecorder recorder(simulator);
+  Recording recording;
+  recording.about = {
+      {"model", model.name()}, {"scene", scene.scene.spec().where}, {"integrator", integrator}};
+  Events ends(std::move(events));
+  const int event = record(simulator, recorder, times, ends, heartbeat, recording);
+  return nb::make_tuple(as_tuple(recording), event);
+}
+
+/// Of the model's file; nothing where there is none.
+std::vector<LinkShapes> shapes_of(const std::string& file) {
+  return file.empty() ? std::vector<LinkShapes>{} : read_visuals(read_model(file)).links;
+}
+std::vector<LinkShapes> shapes_of_scene(const SceneAt& scene) {
+  const SceneSpec& spec = scene.scene.spec();
+  const std::string folder = std::filesystem::path(spec.where).parent_path().string();
+  std::vector<LinkShapes> all;
+  for (const SceneArm& arm : spec.arms)
+    for (LinkShapes& link :
+         with_prefix(shapes_of(arm_file(arm.source, folder, scene.models)), arm.name + "/"))
+      all.push_back(std::move(link));
+  return all;
+}
+std::string report_page(nb::handle model, const std::vector<std::pair<std::string, std::string>>& columns,
+                        nb::handle numbers, std::size_t rows, const std::string& title,
+                        const std::string& file, nb::object scene) {
+  Report report = report_of(make_recording(columns, {}, numbers, rows), checked_model(model).model,
+                            scene.is_none() ? shapes_of(file) : shapes_of_scene(nb::cast<SceneAt&>(scene)));
+  if (!title.empty()) report.title = title;
+  return report_html(report);
 }
 
 }  // namespace
@@ -176,10 +232,11 @@ std::vector<LinkShapes> shapes_of(const std::string& urdf) {
 void add_simulation(nb::module_& m) {
   m.def("_simulate", simulate, nb::arg("model"), nb::arg("integrator"), nb::arg("duration"), nb::arg("step"),
         nb::arg("every"), nb::arg("q"), nb::arg("v"), nb::arg("tau"), nb::arg("damping"), nb::arg("friction"),
-        nb::arg("limits"), nb::arg("controllers"), nb::arg("progress").none());
-  m.def("_rollout", rollout, nb::arg("model"), nb::arg("count"), nb::arg("q"), nb::arg("v"),
-        nb::arg("tau").none(), nb::arg("each_step"), nb::arg("step"), nb::arg("steps"), nb::arg("every"),
-        nb::arg("integrator"), nb::arg("damping"), nb::arg("threads"));
+        nb::arg("limits"), nb::arg("restitution"), nb::arg("controllers"), nb::arg("events"),
+        nb::arg("progress").none());
+  m.def("_simulate_scene", simulate_scene, nb::arg("scene"), nb::arg("integrator"), nb::arg("duration"),
+        nb::arg("step"), nb::arg("every"), nb::arg("q"), nb::arg("v"), nb::arg("tau"), nb::arg("controllers"),
+        nb::arg("events"), nb::arg("progress").none());
   m.def("_write_recording",
         [](const std::string& path, const std::vector<std::pair<std::string, std::string>>& columns,
            const std::vector<std::pair<std::string, std::string>>& about, nb::handle numbers,
@@ -190,14 +247,8 @@ void add_simulation(nb::module_& m) {
     use_numpy();
     return as_tuple(read_recording(path, format_of(path)));
   });
-  m.def("_report", [](nb::handle model, const std::vector<std::pair<std::string, std::string>>& columns,
-                      nb::handle numbers, std::size_t rows, const std::string& title,
-                      const std::string& urdf) {
-    Report report =
-        report_of(make_recording(columns, {}, numbers, rows), checked_model(model).model, shapes_of(urdf));
-    if (!title.empty()) report.title = title;
-    return report_html(report);
-  });
+  m.def("_report", report_page, nb::arg("model"), nb::arg("columns"), nb::arg("numbers"), nb::arg("rows"),
+        nb::arg("title"), nb::arg("file"), nb::arg("scene").none());
   m.def("_view", [](nb::handle model, const std::string& urdf) {
     return ModelView(checked_model(model).model, shapes_of(urdf)).page(false);
   });

@@ -1,17 +1,15 @@
-// Operators, task spaces, diagonalized dynamics, closed chains, regulators and counts.
+// Operators, task spaces and their control, diagonalized dynamics, regulators and counts.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
 #include "articula/diagonal/diagonalized_dynamics.hpp"
 #include "articula/diagonal/operation_counts.hpp"
-#include "articula/files/read_model.hpp"
 #include "articula/linearization/regulator.hpp"
 #include "articula/linearization/state_space.hpp"
-#include "articula/loops/scene.hpp"
 #include "articula/operators/identities.hpp"
 #include "articula/operators/parse.hpp"
 #include "articula/spatial/numbers.hpp"
-#include "articula/task_space/task_space.hpp"
+#include "articula/task_space/control.hpp"
 #include "numbers.hpp"
 
 namespace nb = nanobind;
@@ -179,6 +177,104 @@ void add_task_space(nb::module_& m) {
       });
 }
 
+/// Levels of tasks: each (frames, kind, axes), as a TaskSpace has them.
+struct TaskControl {
+  TaskControl(nb::handle model, nb::list levels)
+      : owner(nb::borrow(model)), m(checked_model(model)), control(m.model, levels_of(m.model, levels)) {}
+  static std::vector<std::vector<Task>> levels_of(const Model& model, nb::list levels) {
+    std::vector<std::vector<Task>> all;
+    for (nb::handle level : levels) {
+      std::vector<Task> tasks;
+      for (nb::handle entry : level) {
+        const auto made = Tasks::tasks_of(model, {nb::cast<std::string>(entry[0])},
+                                          nb::cast<std::string>(entry[1]), nb::cast<std::string>(entry[2]));
+        tasks.insert(tasks.end(), made.begin(), made.end());
+      }
+      all.push_back(std::move(tasks));
+    }
+    return all;
+  }
+  std::size_t nv() const { return static_cast<std::size_t>(m.nv); }
+  void check_task(int task) const {
+    if (!updated) fail("TaskController: update(q, v) comes first");
+    if (task < 0 || task >= control.space().task_count())
+      fail(fmt::format("TaskController: task is {}; expected 0 to {}", task,
+                       control.space().task_count() - 1));
+  }
+  nb::object owner;
+  ModelObject& m;
+  mutable TaskController control;
+  bool updated = false;
+};
+template <class T>
+T read_numbers(nb::handle from, const char* name, std::size_t count) {
+  T to{};
+  std::ranges::copy(numbers_in(from, name, count), numbers_of(to));
+  return to;
+}
+void follow(TaskControl& t, int task, nb::handle rotation, nb::handle position, nb::handle velocity,
+            nb::handle acceleration, nb::handle gains) {
+  t.check_task(task);
+  const auto g = numbers_in(gains, "gains", 4);
+  t.control.follow(task,
+                   {read_numbers<Mat3<double>>(rotation, "rotation", 9),
+                    read_numbers<Vec3<double>>(position, "position", 3),
+                    read_numbers<Spatial<double>>(velocity, "velocity", 6),
+                    read_numbers<Spatial<double>>(acceleration, "acceleration", 6)},
+                   {g[0], g[1], g[2], g[3]});
+}
+void add_task_control(nb::module_& m) {
+  nb::class_<TaskControl>(m, "_TaskController")
+      .def(nb::init<nb::handle, nb::list>())
+      .def("update",
+           [](TaskControl& t, nb::handle q, nb::handle v) {
+             t.control.update(numbers_in(q, "q", static_cast<std::size_t>(t.m.nq)),
+                              numbers_in(v, "v", t.nv()));
+             t.updated = true;
+           })
+      .def("pose",
+           [](TaskControl& t, int task) {
+             t.check_task(task);
+             const FramePose<double> pose = t.control.space().pose(task);
+             return nb::make_tuple(copied(std::span(numbers_of(pose.rotation), 9), {3, 3}),
+                                   copied(std::span(numbers_of(pose.position), 3), {3}));
+           })
+      .def("accelerate",
+           [](TaskControl& t, int task, nb::handle a) {
+             t.check_task(task);
+             t.control.accelerate(task, read_numbers<Spatial<double>>(a, "a", 6));
+           })
+      .def("follow", follow)
+      .def("press",
+           [](TaskControl& t, int task, int row, double force, double damping) {
+             t.check_task(task);
+             t.control.press(task, row, force, damping);
+           })
+      .def("hold_posture",
+           [](TaskControl& t, nb::handle q, double stiffness, double damping) {
+             t.check_task(0);
+             t.control.hold_posture(numbers_in(q, "q", static_cast<std::size_t>(t.m.nq)), stiffness, damping);
+           })
+      .def("limit_torques",
+           [](TaskControl& t, nb::handle limits) {
+             t.control.limit_torques(numbers_in(limits, "limits", t.nv()));
+           })
+      .def("torques",
+           [](TaskControl& t) {
+             t.check_task(0);
+             const NewNumbers tau({t.nv()});
+             t.control.torques(tau.numbers);
+             return tau.array;
+           })
+      .def("rank", [](TaskControl& t, int level) {
+        t.check_task(0);
+        if (level < 0 || level >= t.control.level_count())
+          fail(fmt::format("TaskController: level is {}; expected 0 to {}", level,
+                           t.control.level_count() - 1));
+        return t.control.rank(level);
+      });
+}
+
 struct Diagonal {
   explicit Diagonal(nb::handle model)
       : owner(nb::borrow(model)), m(checked_model(model)), dynamics(m.model) {}
@@ -220,56 +316,6 @@ void add_diagonal(nb::module_& m) {
       });
 }
 
-struct SceneAt {
-  SceneAt(const std::string& path, const std::string& models, bool project)
-      : scene(read_scene(path,
-                         [&models](const std::string& source, const std::string& folder) {
-                           for (const std::string& file :
-                                {folder + "/" + source, source, models + "/" + source + ".urdf"})
-                             if (std::FILE* const open = std::fopen(file.c_str(), "rb")) {
-                               std::fclose(open);
-                               return read_model(file).spec;
-                             }
-                           throw ModelError(
-                               fmt::format("'{}': there is no such file or shipped model", source));
-                         }),
-              {.project = project}) {
-    use_numpy();
-  }
-  Scene scene;
-};
-void add_scenes(nb::module_& m) {
-  nb::class_<SceneAt>(m, "_Scene")
-      .def(nb::init<const std::string&, const std::string&, bool>())
-      .def("initial",
-           [](SceneAt& s) {
-             return nb::make_tuple(copied(s.scene.q, {s.scene.q.size()}),
-                                   copied(s.scene.v, {s.scene.v.size()}),
-                                   copied(s.scene.tau, {s.scene.tau.size()}));
-           })
-      .def("sizes",
-           [](SceneAt& s) {
-             nb::list names;
-             for (const Constraint& constraint : s.scene.constraints()) names.append(constraint.name);
-             return nb::make_tuple(s.scene.model().nq(), s.scene.model().nv(), names);
-           })
-      .def("forward_dynamics", [](SceneAt& s, nb::handle q, nb::handle v, nb::handle tau) {
-        const auto nq = static_cast<std::size_t>(s.scene.model().nq()),
-                   nv = static_cast<std::size_t>(s.scene.model().nv());
-        const NewNumbers a({nv});
-        ConstrainedDynamics& dynamics = s.scene.dynamics();
-        dynamics.acceleration(numbers_in(q, "q", nq), numbers_in(v, "v", nv), numbers_in(tau, "tau", nv),
-                              a.numbers);
-        const std::size_t count = dynamics.constraints().size();
-        const NewNumbers forces({count, 6});
-        for (std::size_t i = 0; i < count; ++i) {
-          const Spatial<double> force = dynamics.force(static_cast<int>(i));
-          std::copy_n(numbers_of(force), 6, forces.numbers.begin() + static_cast<std::ptrdiff_t>(6 * i));
-        }
-        return nb::make_tuple(a.array, forces.array, dynamics.rank());
-      });
-}
-
 nb::tuple state_space(nb::handle model, nb::handle q, nb::handle v, nb::handle tau) {
   ModelObject& m = checked_model(model);
   const auto nq = static_cast<std::size_t>(m.nq), nv = static_cast<std::size_t>(m.nv);
@@ -298,7 +344,7 @@ void add_spaces(nb::module_& m) {
   add_operators(m);
   add_task_space(m);
   add_diagonal(m);
-  add_scenes(m);
+  add_task_control(m);
   m.def("_state_space", state_space);
   m.def("_regulator", solve_regulator);
   m.def("_counted", [] {

@@ -2,17 +2,20 @@
 
 import doctest
 import importlib
+import json
+import pickle
+import re
+import signal
 import subprocess
-import sys
+import time
 
 import numpy as np
 import pytest
-from conftest import ROOT
 
 import articula
 
 
-@pytest.mark.parametrize("module", ["_model", "spec", "motion", "spaces", "operators", "convert"])
+@pytest.mark.parametrize("module", ["_model", "spec", "motion", "recording", "controllers", "spaces", "operators", "convert"])
 def test_examples_in_docstrings(module):
     found = importlib.import_module(f"articula.{module}")
     runner = doctest.DocTestRunner()
@@ -23,22 +26,9 @@ def test_examples_in_docstrings(module):
     assert runner.summarize(verbose=False).failed == 0
 
 
-def test_page_of_the_documentation():
-    result = doctest.testfile(str(ROOT / "docs" / "python.md"), module_relative=False, globs={"articula": articula, "np": np})
-    assert result.attempted > 15 and result.failed == 0
-
-
-@pytest.mark.parametrize("example", sorted(p.name for p in (ROOT / "examples" / "python").glob("*.py")))
-def test_example_files(example):
-    arguments = ["20000"] if example == "batch.py" else []
-    run = subprocess.run([sys.executable, str(ROOT / "examples" / "python" / example), *arguments], capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    assert run.stdout
-
-
 def test_simulation_keeps_energy(tmp_path):
     arm = articula.load("double_pendulum")
-    recording = articula.simulate(arm, duration=1, q=[1, 0.5], damping=False, friction=False, progress=False)
+    recording = articula.simulate(arm, duration=1, q=[1, 0.5], progress=False)
     assert len(recording) == 101 and recording.time[-1] == 1
     assert np.max(np.abs(recording["energy_change"])) < 1e-6
     for ending in ("csv", "npz", "h5"):
@@ -77,15 +67,130 @@ def test_controllers():
             articula.simulate(arm, **wrong)
 
 
+def test_controllers_of_the_library():
+    """They do what the same in Python does."""
+    from articula.controllers import PD, ComputedTorque, GravityCompensation
+
+    arm = articula.load("arm7")
+    q, target = np.full(7, 0.2), np.full(7, 0.3)
+    pairs = [
+        (PD(50, np.full(7, 10.0), target, gravity=True), lambda t, q, v: 50 * (target - q) - 10 * v + arm.gravity_forces(q)),
+        (ComputedTorque(50, 10, target), lambda t, q, v: arm.inverse_dynamics(q, v, 50 * (target - q) - 10 * v)),
+        (GravityCompensation(), lambda t, q, v: arm.gravity_forces(q)),
+        (PD(50, 10, ([0, 1], [q, target])), lambda t, q, v: 50 * (0.2 + 0.1 * t - q) + 10 * (0.1 - v)),
+        (PD(50, 10, period=0.01), (lambda t, q, v: 50 * (0.2 - q) - 10 * v, 0.01)),
+    ]
+    for ours, function in pairs:
+        x = articula.simulate(arm, duration=0.1, q=q, controllers=ours, step=2e-3)
+        y = articula.simulate(arm, duration=0.1, q=q, controllers=[function], step=2e-3)
+        np.testing.assert_allclose(x.q, y.q, atol=1e-10)
+    for wrong in (PD("x", 1), PD(1, [1, 2]), PD(1, 1, [1, 2]), PD(1, 1, ([1], [1])), PD(1, 1, ([], [])), PD(1, 1, period=-1), GravityCompensation("x")):
+        with pytest.raises(articula.Error):
+            articula.simulate(arm, duration=0.1, controllers=wrong)
+
+
+@pytest.mark.parametrize("integrator", ["rk4", "rk45", "cvode", "variational"])
+def test_events(integrator):
+    arm = articula.load("double_pendulum")
+    motion = articula.simulate(arm, duration=5, q=[1.0, 0], integrator=integrator, events=[lambda t, q, v: 1 + q[0] ** 2, lambda t, q, v: q[0]])
+    assert motion.ended_by == 1 and 0 < motion.time[-1] < 2 and abs(motion.q[-1, 0]) < 1e-9
+    assert articula.simulate(arm, duration=0.1, q=[1.0, 0], events=lambda t, q, v: 1.0).ended_by is None
+    for wrong in (3, "x", [3], lambda t, q, v: "x", lambda t, q, v: np.nan, lambda t: 1):
+        with pytest.raises((articula.Error, TypeError)):
+            articula.simulate(arm, duration=0.1, events=wrong)
+
+
+def test_limits_bounce():
+    spec = articula.ModelSpec("ball")
+    spec.links.append(articula.LinkSpec("ball", 1.0, (0, 0, 0), (0.1, 0.1, 0.1, 0, 0, 0)))
+    spec.joints.append(articula.JointSpec("height", "world", "ball", "prismatic", axis=(0, 0, 1), limits=articula.Limits(0.0, 10.0, np.inf, np.inf)))
+    ball = articula.Model(spec)
+    motion = articula.simulate(ball, duration=1.2, q=[1.0], integrator="rk45", limits="events", restitution=0.5)
+    assert motion.q.min() > -1e-9
+    assert motion.q[motion.time > 0.5].max() == pytest.approx(0.25, abs=1e-3)  # half the speed, a quarter of the height
+
+
+@pytest.mark.parametrize("work", ["simulate", "rk45", "rollout", "monte_carlo", "integrate"])
+def test_long_work_hears_interrupts(work):
+    """Within a tenth of a second, of the processor's time."""
+    arm, light = articula.load("chain:20"), articula.load("double_pendulum")
+    begin = {}
+
+    def interrupt(*_):
+        begin["at"] = time.process_time()
+        raise KeyboardInterrupt
+
+    calls = {
+        "simulate": lambda: articula.simulate(arm, duration=1000, every=100, step=1e-4),
+        "rk45": lambda: articula.simulate(light, q=[1.0, 2.0], duration=1e5, every=1e5, integrator="rk45"),
+        "rollout": lambda: articula.rollout(arm, arm.random(1, 3), np.zeros(20), step=1e-6, steps=10**7, every=10**7, threads=1),
+        "monte_carlo": lambda: articula.monte_carlo(arm, runs=10**5, duration=10, distributions={}, threads=1),
+        "integrate": lambda: arm.integrate(np.broadcast_to(arm.neutral(), (10**7, 20)), np.zeros(20)),
+    }
+    before = signal.signal(signal.SIGPROF, interrupt)
+    try:
+        signal.setitimer(signal.ITIMER_PROF, 0.1 if work != "integrate" else 0.9)
+        with pytest.raises(KeyboardInterrupt):
+            calls[work]()
+        assert time.process_time() - begin["at"] < 0.1
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
+
+
+def test_monte_carlo(program, tmp_path):
+    """The numbers of the command line, on any number of threads, with controllers of both kinds."""
+    arm = articula.load("double_pendulum")
+    link = arm.bodies[-1].name
+    drawn = {"q": {"*": {"normal": [0, 0.5]}}, "v": {"*": {"uniform": [-1, 1]}}, "mass": {link: {"uniform": [0.5, 2]}}, "torque": {"joint1": {"normal": [0, 1]}}}
+    result = articula.monte_carlo(arm, runs=40, duration=0.2, distributions=drawn, seed=7)
+    assert len(result) == 40 and not result.errors and result.q.shape == (40, 2) and "40 runs" in repr(result)
+    np.testing.assert_array_equal(result.q, articula.monte_carlo(arm, runs=40, duration=0.2, distributions=drawn, seed=7, threads=1).q)
+    (tmp_path / "d.json").write_text(json.dumps(drawn))
+    run = subprocess.run([program, "simulate", "double_pendulum", "--duration", "0.2", "--step", "0.001", "--monte-carlo", "40", "--seed", "7",
+                          "--distributions", str(tmp_path / "d.json")], capture_output=True, text=True, check=True)  # fmt: skip
+    names, *lines = [line.split(",") for line in run.stdout.splitlines()]
+    table = {name: np.array([float(line[i]) for line in lines]) for i, name in enumerate(names) if name != "error"}
+    for name in result.columns:
+        np.testing.assert_allclose(result[name], table[name], rtol=1e-12, atol=1e-12)
+    held = [
+        articula.monte_carlo(arm, runs=4, duration=0.1, distributions=drawn, controllers=c)
+        for c in (articula.controllers.GravityCompensation(), lambda t, q, v: arm.gravity_forces(q))
+    ]
+    del drawn["mass"]  # the function knows the model's own masses alone
+    held = [
+        articula.monte_carlo(arm, runs=4, duration=0.1, distributions=drawn, controllers=c)
+        for c in (articula.controllers.GravityCompensation(), lambda t, q, v: arm.gravity_forces(q))
+    ]
+    np.testing.assert_allclose(held[0].q, held[1].q, atol=1e-12)
+    assert "<table>" in held[0]._repr_html_()
+    some = articula.monte_carlo(arm, runs=20, duration=0.1, distributions={"mass": {link: {"uniform": (-1, 1)}}})
+    assert 0 < len(some.errors) < 20 and np.all(np.isnan(some.q[list(some.errors)]))
+    with pytest.raises(ZeroDivisionError):
+        articula.monte_carlo(arm, runs=4, duration=0.1, distributions={}, controllers=lambda t, q, v: 1 / 0)
+    for wrong in ({"x": {}}, {"x": {"*": {"normal": (0, 1)}}}, {"q": {"nobody": {"normal": (0, 1)}}}, {"q": {"*": {"normal": (0, -1)}}}, {"q": {"*": {"gamma": (0, 1)}}},
+                  {"q": {"*": {"normal": (0,)}}}, {"q": 3}, 3, {"q": {"*": {"uniform": (np.nan, 1)}}}):  # fmt: skip
+        if wrong != {"x": {}}:
+            with pytest.raises(articula.Error):
+                articula.monte_carlo(arm, runs=2, duration=0.1, distributions=wrong)
+
+
 def test_rollouts():
     arm = articula.load("arm7")
     q = arm.random(1, 6)
     path = articula.rollout(arm, q, np.zeros(7), np.zeros(7), step=1e-3, steps=20, every=10)
     assert path.q.shape == (6, 2, 7)
-    alone = articula.simulate(arm, duration=0.02, q=q[2], damping=False, friction=False, step=1e-3, every=0.01)
+    alone = articula.simulate(arm, duration=0.02, q=q[2], step=1e-3, every=0.01)
     np.testing.assert_allclose(path.q[2], alone.q[1:], atol=1e-10)
     each = articula.rollout(arm, q, np.zeros(7), np.zeros((6, 20, 7)), step=1e-3, steps=20, every=10)
     np.testing.assert_allclose(each.q, path.q, atol=1e-14)
+    parts = articula.rollout(arm, q[:, None], np.zeros(7), np.zeros((6, 1, 3000, 7)), step=1e-5, steps=3000, every=1000, threads=1)
+    whole = articula.rollout(arm, q[:, None], np.zeros(7), None, step=1e-5, steps=3000, every=1, threads=2)
+    np.testing.assert_array_equal(parts.q, whole.q[..., 999::1000, :])
+    bad = np.array(q)
+    bad[4] = np.nan
+    with pytest.raises(articula.Error):
+        articula.rollout(arm, bad, np.zeros(7), steps=2)
     for wrong in ({"steps": 0}, {"steps": 5, "every": 2}, {"step": np.nan}, {"integrator": "rk45"}, {"threads": "x"}):
         with pytest.raises(articula.Error):
             articula.rollout(arm, q, np.zeros(7), **wrong)
@@ -131,32 +236,89 @@ def test_task_space(arm):
         articula.TaskSpace(arm, name, kind="shape")
 
 
+def test_task_controllers(arm):
+    q, v = np.array([0.2, 0.5, 0.1, 1.2, -0.3, 0.8, 0]), np.full(7, 0.1)
+    control = articula.TaskController(arm, "flange")
+    control.update(q, v)
+    pose = control.pose(0)
+    np.testing.assert_allclose(pose.position, arm.pose(q, frame="flange").position, atol=1e-12)
+    control.accelerate(0, np.arange(6.0))
+    a = arm.forward_dynamics(q, v, control.torques())
+    np.testing.assert_allclose(arm.jacobian(q, frame="flange") @ a + arm.jacobian_dot_v(q, v, frame="flange"), np.arange(6.0), atol=1e-7)
+    assert control.rank(0) == 6
+    two = articula.TaskController(arm, [[("flange", "position")], [("flange", "orientation", "")]])
+    two.update(q, v)
+    two.follow(0, pose.rotation, pose.position, stiffness=400, damping=40)
+    two.follow(1, pose.rotation, pose.position, turning_stiffness=400, turning_damping=40)
+    two.hold_posture(q, 10, 6)
+    two.limit_torques(np.full(7, 1.0))
+    assert np.max(np.abs(two.torques())) <= 1 + 1e-9
+    for wrong in ("nothing", [], [[]], [["nothing"]], [[3]], [[("flange", "shape")]], [["flange", ("flange", "position", "", "")]], 3):
+        with pytest.raises(articula.Error):
+            articula.TaskController(arm, wrong)
+    for wrong in (lambda: two.pose(2), lambda: two.accelerate(0, [1]), lambda: two.follow(0, np.eye(2), [0, 0, 0]), lambda: two.press(0, 9, 1.0), lambda: two.rank(7),
+                  lambda: articula.TaskController(arm, "flange").torques(), lambda: two.press("x", 0, 1)):  # fmt: skip
+        with pytest.raises(articula.Error):
+            wrong()
+
+
 def test_scenes():
     scene = articula.Scene("two_arms")
     motion = scene.forward_dynamics(scene.q, scene.v, scene.tau)
     assert motion.a.shape == (scene.nv,) and motion.forces.shape == (len(scene.constraints), 6)
-    assert np.all(np.isfinite(motion.a)) and motion.rank > 0
-    for wrong in ("no_scene", 3):
+    assert np.all(np.isfinite(motion.a)) and motion.rank > 0 and "left" in repr(scene)
+    wanted = np.array([0, 0, 0, 0.1, 0.2, 0.3])
+    tau = scene.inverse_dynamics(scene.q, scene.v, wanted)
+    a = scene.forward_dynamics(scene.q, scene.v, tau).a
+    J, bias = scene.model.jacobian(scene.q, frame=scene.objects[0]), scene.model.jacobian_dot_v(scene.q, scene.v, frame=scene.objects[0])
+    np.testing.assert_allclose(J @ a + bias, wanted, atol=1e-8)
+    least = scene.inverse_dynamics(scene.q, scene.v, [wanted], frame=[scene.objects[0]], share="least_torques")
+    assert np.linalg.norm(least) <= np.linalg.norm(tau) + 1e-9
+    assert pickle.loads(pickle.dumps(scene.model)) == scene.model
+    off = scene.model.integrate(scene.q, np.full(scene.nv, 1e-3))
+    assert scene.drift(off, scene.v).position > 1e-4
+    q, v = scene.project(off, scene.v)
+    assert scene.drift(q, v).position < 1e-10
+    moved = articula.simulate(scene, duration=0.05, integrator="rk45", every=0.01)
+    assert len(moved) == 6 and moved.model is scene.model and scene.drift(moved.q[-1], moved.v[-1]).position < 1e-9
+    for wrong in ("no_scene", 3, "arm7", __file__):
         with pytest.raises(articula.Error):
             articula.Scene(wrong)
+    for more in ({"limits": "stiff"}, {"damping": True}, {"controllers": [(lambda t, q, v: q, 0.1)]}, {"integrator": "cvode"}, {"q": [1]}):
+        with pytest.raises(articula.Error):
+            articula.simulate(scene, duration=0.01, **more)
+    for more in ({"frame": "nobody"}, {"frame": 10**6}, {"share": 3}, {"frame": []}):
+        with pytest.raises(articula.Error):
+            scene.inverse_dynamics(scene.q, scene.v, wanted, **more)
 
 
 def test_counts(arm):
     counts = articula.count(arm)
     assert counts["forward_dynamics"] == articula.count(arm, "forward_dynamics")
     assert articula.count(arm, "forward_dynamics", customized=True).multiplications < counts["forward_dynamics"].multiplications
+    assert "<table>" in counts._repr_html_()
     with pytest.raises(articula.Error):
         articula.count(arm, "sorting")
 
 
-def test_views(arm, tmp_path):
+@pytest.mark.parametrize("source", ["arm7", "chain:4"])
+def test_views(source, tmp_path):
+    """Pages stand alone: nothing in them is loaded from elsewhere."""
+    arm = articula.load(source)
     try:
         page = articula.view(arm)
     except articula.Error as error:
-        assert "page" in str(error)
+        assert "page" in str(error)  # built without Node.js
+        assert arm._repr_html_() is None
         return
     page.save(tmp_path / "arm.html")
-    assert "<html" in page.page and arm._repr_html_().startswith("<iframe")
+    assert (tmp_path / "arm.html").read_text() == page.page and "<html" in page.page
+    assert not re.findall(r"<(?:script|link|img|iframe)[^>]*(?:src|href)=[\"']?(?!data:|#)[^\"'> ]+", page.page)
+    for shown in (arm, page, articula.simulate(arm, duration=0.05)):
+        html = shown._repr_html_()
+        assert html.startswith('<iframe srcdoc="') and html.count("<") == 2  # all that is inside is quoted
+    with pytest.raises(articula.Error, match="cannot be written"):
+        page.save(tmp_path / "no" / "such" / "folder.html")
 
 
 def test_regulators():

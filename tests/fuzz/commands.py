@@ -41,6 +41,12 @@ COMMANDS = [
     (["info", "FILE"], models(".urdf")), (["info", "FILE", "--json", "--base", "free"], models(".urdf")),
     (["check", "FILE"], models(".urdf")), (["eval", "FILE", "mass_matrix", "--states", "STATE"], [robot()]),
     (["count", "FILE"], [robot()]), (["view", "FILE", "--out", "OUT"], models(".urdf")),
+    (["info", "FILE"], corpus("sdf")), (["check", "FILE"], corpus("sdf")), (["view", "FILE", "--out", "OUT"], corpus("sdf")),
+    (["convert", "FILE", "OUT", "--format", "sdf"], corpus("sdf") + models(".urdf")),
+    (["convert", "FILE", "OUT", "--format", "urdf", "--lock", "j=0.3", "--root", "b"], [robot()]),
+    (["convert", "ROBOT", "OUT", "--format", "urdf", "--attach", "TEXT@d"], [b"hand", b"x=puma560", b"robot.urdf"]),
+    (["convert", "ROBOT", "OUT", "--format", "urdf", "--payload", "TEXT"], [b"c=1,0,0,1", b"d=1,0,0,1,1,1,1,0,0,0"]),
+    (["convert", "ROBOT", "OUT", "--format", "sdf", "--rename", "TEXT", "--scale", "2,3"], [b"link:b=x", b"j=k"]),
     (["check", "FILE"], models(".json") + corpus("scene")), (["eval", "FILE", "grasp", "--out", "OUT"], models(".json")),
     (["eval", "ROBOT", "inverse_dynamics", "forward_dynamics", "--states", "FILE", "--out", "OUT"], corpus("states")),
     (["operators", "ROBOT", "phi*x", "--states", "FILE"], corpus("states")), (["operators", "ROBOT", "TEXT"], corpus("expression")),
@@ -131,6 +137,7 @@ def attempt(program, folder, dice):
     (folder / "state.json").write_text('{"q": [0,0,0,0,0,1,0,0,0]}')
     names = {"FILE": "file", "ROBOT": "robot.urdf", "STATE": "state.json", "OUT": "out.csv",
              "TEXT": text.replace(b"\x00", b"").decode("latin-1") or "x"}
+    names["TEXT@d"] = names["TEXT"] + "@d"
     words = [str(program), *(names.get(w, w) for w in command)]
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     try:

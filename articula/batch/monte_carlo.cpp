@@ -1,0 +1,277 @@
+#include "articula/batch/monte_carlo.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <exception>
+#include <mutex>
+#include <numbers>
+#include <thread>
+
+#include "articula/batch/batch.hpp"
+#include "articula/model/configuration.hpp"
+#include "articula/model/inertial_parameters.hpp"
+
+namespace articula {
+
+namespace {
+
+/// splitmix64: a stream for each run, whatever thread it is on.
+class Stream {
+ public:
+  Stream(std::uint64_t seed, std::uint64_t run) : state_(seed * 0x9e3779b97f4a7c15u + run) {
+    state_ = next() ^ (run * 0xd1342543de82ef95u);
+  }
+  double uniform() { return double(next() >> 11) * 0x1p-53; }
+  double normal() {
+    const double r = std::sqrt(-2 * std::log(1 - uniform()));
+    return r * std::cos(2 * std::numbers::pi * uniform());
+  }
+
+ private:
+  std::uint64_t next() {
+    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
+    return z ^ (z >> 31);
+  }
+  std::uint64_t state_;
+};
+
+/// Draws run i's numbers; throws where they make no mechanism. `draws` has them in any case.
+MonteCarloStart draw_start(const Model& model, const MonteCarlo& what, int i, std::vector<double>& draws) {
+  Stream stream(what.seed, std::uint64_t(i));
+  MonteCarloStart start{model, what.q, what.v, what.tau, {}};
+  ModelSpec spec;
+  bool other_masses = false;
+  std::vector<double> dq(model.nv());
+  draws.clear();
+  for (const Drawn& d : what.drawn) {
+    const double x = d.normal ? d.a + d.b * stream.normal() : d.a + (d.b - d.a) * stream.uniform();
+    draws.push_back(x);
+    switch (d.what) {
+      case Drawn::What::q:
+        dq[d.index] += x;
+        break;
+      case Drawn::What::v:
+        start.v[d.index] += x;
+        break;
+      case Drawn::What::torque:
+        start.tau[d.index] += x;
+        break;
+      case Drawn::What::mass: {
+        if (!other_masses) spec = model.spec(), other_masses = true;
+        MassProperties& mass = spec.links[d.index].mass;
+        mass.mass *= x;
+        for (double* j : {&mass.inertia.xx, &mass.inertia.yy, &mass.inertia.zz, &mass.inertia.xy,
+                          &mass.inertia.xz, &mass.inertia.yz})
+          *j *= x;
+      }
+    }
+  }
+  integrate(model, what.q, dq, start.q);
+  if (other_masses) start.model = Model(spec, {model.base(), model.gravity()});
+  start.draws = draws;
+  return start;
+}
+
+/// The runs of one call, on as many threads as there are.
+class Runs {
+ public:
+  Runs(const Model& model, const MonteCarlo& what) : model_(model), what_(what), results_(what.runs) {
+    for (const Drawn& d : what.drawn) other_masses_ |= d.what == Drawn::What::mass;
+    // Which runs are together depends on their numbers alone, too.
+    if (what.together && model.nv() > 0) group_ = 16;
+  }
+  std::vector<MonteCarloRun> make();
+
+ private:
+  bool stopped() const { return given_up_ || (what_.stop && what_.stop->load(std::memory_order_relaxed)); }
+  void alone(int i);
+  void together(const std::vector<MonteCarloStart>& starts, const std::vector<MonteCarloRun*>& results);
+  void group(int begin, int end);
+  void work();
+
+  const Model& model_;
+  const MonteCarlo& what_;
+  std::vector<MonteCarloRun> results_;
+  bool other_masses_ = false;
+  int group_ = 1;
+  std::atomic<int> next_{0}, finished_{0};
+  std::atomic<bool> given_up_{false};
+  std::mutex guard_;
+  std::exception_ptr thrown_;
+};
+
+void Runs::alone(int i) {
+  MonteCarloRun& result = results_[i];
+  try {
+    const MonteCarloStart start = draw_start(model_, what_, i, result.draws);
+    const std::unique_ptr<MonteCarloMotion> motion = what_.make(start);
+    Simulator& simulator = motion->simulator();
+    if (!simulator.watch.stop) simulator.watch.stop = what_.stop;
+    simulator.watch.horizon = what_.grid.duration;
+    result.end.resize(motion->recorder().columns().size());
+    motion->recorder().row(result.end);
+    for (long k = 1; k <= what_.grid.steps(); ++k) {
+      simulator.advance(what_.grid.time(k));
+      for (const double v : simulator.v) result.fastest = std::max(result.fastest, std::abs(v));
+    }
+    motion->recorder().row(result.end);
+  } catch (const StoppedError&) {
+    return;
+  } catch (const Error& error) {
+    result.error = error.what();
+  }
+  result.done = true;
+}
+
+/// Those that fail keep `done` false: they are for one at a time, which says why.
+void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vector<MonteCarloRun*>& results) {
+  const Grid& grid = what_.grid;
+  const std::size_t count = starts.size(), nq = model_.nq(), nv = model_.nv();
+  // Steps between looks at whether to stop: some ten milliseconds' worth.
+  const long most = std::clamp(3000L / long(nv), 1L, 32L);
+  std::vector<double> q, v, tau, inertias, q_path, v_path;
+  const auto add = [](std::vector<double>& to, const std::vector<double>& x) {
+    to.insert(to.end(), x.begin(), x.end());
+  };
+  for (const MonteCarloStart& start : starts) {
+    add(q, start.q), add(v, start.v), add(tau, start.tau);
+    if (other_masses_) add(inertias, inertial_parameters(start.model));
+  }
+  Batch<> batch(model_);
+  if (other_masses_) batch.vary(inertias);
+  std::vector<double> fastest(count);
+  for (long k = 0; k < grid.steps();) {
+    if (stopped()) return;
+    // Steps of one length: the last one may be shorter.
+    const long alike = std::max(1L, grid.steps() - 1 - k);
+    RolloutOptions options;
+    options.integrator = what_.integrator;
+    options.damping = what_.damping;
+    options.steps = std::size_t(std::min(alike, most));
+    options.step = grid.time(k + 1) - grid.time(k);
+    q_path.resize(count * options.steps * nq), v_path.resize(count * options.steps * nv);
+    try {
+      batch.rollout(q, v, tau, options, q_path, v_path);
+    } catch (const SingularError&) {  // seen by its numbers
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::size_t end = (i + 1) * options.steps;
+      for (std::size_t j = i * options.steps * nv; j < end * nv; ++j)
+        fastest[i] = std::max(fastest[i], std::abs(v_path[j]));
+      std::copy_n(q_path.begin() + (end - 1) * nq, nq, q.begin() + i * nq);
+      std::copy_n(v_path.begin() + (end - 1) * nv, nv, v.begin() + i * nv);
+    }
+    k += long(options.steps);
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    if (!std::all_of(v.begin() + i * nv, v.begin() + (i + 1) * nv, [](double x) { return std::isfinite(x); }))
+      continue;
+    const std::unique_ptr<MonteCarloMotion> motion = what_.make(starts[i]);
+    results[i]->end.resize(motion->recorder().columns().size());
+    motion->recorder().row(results[i]->end);  // energies are told from the first row on
+    Simulator& simulator = motion->simulator();
+    simulator.time = grid.time(grid.steps());
+    simulator.q.assign(q.begin() + i * nq, q.begin() + (i + 1) * nq);
+    simulator.v.assign(v.begin() + i * nv, v.begin() + (i + 1) * nv);
+    motion->recorder().row(results[i]->end);
+    results[i]->fastest = fastest[i];
+    results[i]->done = true;
+  }
+}
+
+void Runs::group(int begin, int end) {
+  if (end - begin > 1) {
+    std::vector<MonteCarloStart> starts;
+    std::vector<MonteCarloRun*> of;
+    for (int i = begin; i < end; ++i) {
+      try {
+        starts.push_back(draw_start(model_, what_, i, results_[i].draws));
+        of.push_back(&results_[i]);
+      } catch (const Error&) {  // said below, by the run alone
+      }
+    }
+    try {
+      if (!starts.empty()) together(starts, of);
+    } catch (const Error&) {  // said below
+    }
+  }
+  for (int i = begin; i < end && !stopped(); ++i)
+    if (!results_[i].done) alone(i);
+}
+
+void Runs::work() {
+  const int groups = (what_.runs + group_ - 1) / group_;
+  try {
+    for (int i; !stopped() && (i = next_++) < groups; ++finished_)
+      group(i * group_, std::min(what_.runs, (i + 1) * group_));
+  } catch (...) {
+    const std::lock_guard lock(guard_);
+    if (!thrown_) thrown_ = std::current_exception();
+    given_up_ = true;
+  }
+}
+
+std::vector<MonteCarloRun> Runs::make() {
+  // Each thread takes the next group; what a run gives depends on its number alone.
+  const int groups = (what_.runs + group_ - 1) / group_;
+  const int hardware = int(std::max(1u, std::thread::hardware_concurrency()));
+  const int count = std::min(what_.threads > 0 ? what_.threads : hardware, std::max(1, groups));
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
+  while (finished_ < groups && !stopped()) {
+    if (what_.told) what_.told(std::size_t(std::min(finished_.load() * group_, what_.runs)));
+    std::this_thread::sleep_for(std::chrono::milliseconds(finished_ < 20 ? 2 : 50));
+  }
+  threads.clear();
+  if (thrown_) std::rethrow_exception(thrown_);
+  return std::move(results_);
+}
+
+}  // namespace
+
+Drawn::What drawn_named(const std::string& section) {
+  if (section == "q") return Drawn::What::q;
+  if (section == "v") return Drawn::What::v;
+  if (section == "torque") return Drawn::What::torque;
+  if (section == "mass") return Drawn::What::mass;
+  throw ArgumentError(fmt::format("\"{}\" is not known; known: q, v, mass, torque", section));
+}
+
+void add_drawn(const Model& model, const std::string& section, const std::string& name, bool normal, double a,
+               double b, std::vector<Drawn>& to) {
+  const Drawn::What what = drawn_named(section);
+  const auto at = fmt::format("\"{}\": \"{}\": ", section, name);
+  if (!std::isfinite(a) || !std::isfinite(b)) throw ArgumentError(at + "expected two finite numbers");
+  if (normal ? b < 0 : b < a)
+    throw ArgumentError(at + (normal ? "the deviation is negative" : "the largest is less than the least"));
+  const std::size_t before = to.size();
+  const auto put = [&](int index, const std::string& full) {
+    to.push_back({what, index, normal, a, b, section + ":" + full});
+  };
+  if (what == Drawn::What::mass) {
+    const auto& links = model.spec().links;
+    for (std::size_t i = 0; i < links.size(); ++i)
+      if (name == "*" ? links[i].mass.mass > 0 : links[i].name == name) put(int(i), links[i].name);
+  } else {
+    // A joint's name stands for all its freedoms, JOINT.i for one, * for all joints.
+    const auto velocities = velocity_columns(model, "");
+    for (std::size_t i = 0; i < velocities.size(); ++i) {
+      const std::string full = velocities[i].name.substr(1), joint = full.substr(0, full.rfind('.'));
+      if (name == "*" || name == full || name == joint) put(int(i), full);
+    }
+  }
+  if (to.size() == before)
+    throw ArgumentError(fmt::format("{}model '{}' has no such {}", at, model.name(),
+                                    what == Drawn::What::mass ? "link" : "joint"));
+}
+
+std::vector<MonteCarloRun> monte_carlo(const Model& model, const MonteCarlo& what) {
+  return Runs(model, what).make();
+}
+
+}  // namespace articula

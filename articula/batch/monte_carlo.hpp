@@ -1,0 +1,76 @@
+// Monte Carlo: many runs of one simulation with drawn starts, masses and forces, on all cores. What a run gives depends
+// on the seed and its number alone, not on threads.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "articula/simulation/grid.hpp"
+#include "articula/simulation/recording.hpp"
+
+namespace articula {
+
+/// One number that is drawn for each run: q, v and torque are added to the start, a mass multiplies that of its link,
+/// with the inertia.
+struct Drawn {
+  enum class What { q, v, torque, mass } what;
+  int index;  // velocity, or link
+  bool normal;
+  double a, b;  // mean and deviation, or least and largest
+  std::string name;
+};
+/// "q", "v", "mass" or "torque"; throws ArgumentError.
+Drawn::What drawn_named(const std::string& section);
+/// Adds what a name stands for: a link; or a joint with all its freedoms, JOINT.i for one of them; * for all. Throws
+/// ArgumentError where there is none, or for numbers that are not finite or in the wrong order.
+void add_drawn(const Model& model, const std::string& section, const std::string& name, bool normal, double a,
+               double b, std::vector<Drawn>& to);
+
+/// Where a run begins, and what was drawn for it.
+struct MonteCarloStart {
+  Model model;
+  std::vector<double> q, v, tau, draws;
+};
+/// A simulator, what acts on it, and how its state is told.
+class MonteCarloMotion {
+ public:
+  virtual ~MonteCarloMotion() = default;
+  virtual Simulator& simulator() = 0;
+  virtual Recorder& recorder() = 0;
+};
+
+struct MonteCarlo {
+  int runs = 0;
+  std::uint64_t seed = 1;
+  int threads = 0;  // 0: all cores
+  std::vector<Drawn> drawn;
+  std::vector<double> q, v, tau;  // to which draws are added
+  Grid grid{1e-3, 1};
+  /// The motion of a run; called on any thread. What it borrows of the start stays until the motion is gone.
+  std::function<std::unique_ptr<MonteCarloMotion>(const MonteCarloStart&)> make;
+  /// Set where nothing acts but tau, and the joints' damping if `damping`, and steps are explicit ones: such runs go
+  /// many at once.
+  bool together = false, damping = false;
+  Integrator integrator = Integrator::rk4;
+  /// Ends all runs; those that were not finished are not done.
+  const std::atomic<bool>* stop = nullptr;
+  /// Told by the calling thread, now and then, how many runs are finished.
+  std::function<void(std::size_t)> told;
+};
+
+struct MonteCarloRun {
+  bool done = false;
+  std::string error;               // of a run that failed
+  std::vector<double> draws, end;  // end: a row of the recorder
+  double fastest = 0;              // the largest |velocity| at any step
+};
+
+/// One result for each run, in their order. Errors of the library are a run's own; anything else that is thrown ends
+/// all runs, and is thrown again.
+std::vector<MonteCarloRun> monte_carlo(const Model& model, const MonteCarlo& what);
+
+}  // namespace articula

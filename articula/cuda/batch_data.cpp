@@ -1,0 +1,348 @@
+#include "articula/cuda/batch_data.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace articula::cuda {
+
+namespace {
+
+constexpr unsigned long long nothing_failed = ~0ull;
+constexpr int attribute_local_bytes = 3, attribute_registers = 4;
+
+/// Calls that the library's list has not, as it would have them.
+const Algorithm& energies() {
+  static const Algorithm a = [] {
+    Algorithm x{};
+    x.name = "energies", x.uses = {Argument::q, Argument::v}, x.frames = FramesNeeded::none;
+    x.parts = {{"kinetic"}, {"potential"}}, x.mimics = true;
+    return x;
+  }();
+  return a;
+}
+const Algorithm& poses() {
+  static const Algorithm a = [] {
+    Algorithm x{};
+    x.name = "poses", x.uses = {Argument::q}, x.frames = FramesNeeded::several;
+    x.parts = {{"poses", Extent::task}}, x.mimics = true;
+    return x;
+  }();
+  return a;
+}
+std::size_t numbers_of(const Model& model, const Algorithm& algorithm, const Part& part, std::size_t frames) {
+  return std::string_view(algorithm.name) == "poses" ? 12 * frames : size_of(model, part, frames);
+}
+
+}  // namespace
+
+const Algorithm* algorithm_on_devices(std::string_view name) {
+  if (name == "energies") return &energies();
+  if (name == "poses") return &poses();
+  return find_algorithm(name);
+}
+
+template <class S>
+Batch<S>::Data::Data(const Model& m, const BatchOptions& o)
+    : model(m),
+      options(o),
+      context(std::make_shared<const Context>(o.device)),
+      failed_here(most_kernels, nothing_failed) {
+  compiler();  // its absence is said now
+  failed = Array<unsigned long long>(context, most_kernels);
+  failed.upload(failed_here, options.stream);
+}
+template <class S>
+Batch<S>::Data::~Data() {
+  const Driver& d = driver();
+  Handle before;
+  d.CtxPushCurrent(context->handle());
+  d.StreamSynchronize(options.stream);
+  for (const auto& k : kernels)
+    if (k->module) d.ModuleUnload(k->module);
+  for (Lane& lane : lanes) {
+    if (lane.pinned) d.MemFreeHost(lane.pinned);
+    if (lane.done) d.EventDestroy(lane.done);
+    if (lane.stream) d.StreamDestroy(lane.stream);
+  }
+  d.CtxPopCurrent(&before);
+}
+
+template <class S>
+const Kernel& Batch<S>::Data::kernel(const WantedKernel& w, const Algorithm* algorithm) {
+  for (const auto& k : kernels)
+    if (k->name == w.name && k->axes == w.axes && k->wrenches == w.wrenches && k->varied == w.varied &&
+        k->integrator == w.integrator && std::ranges::equal(k->frames, w.frames))
+      return *k;
+  if (kernels.size() == most_kernels)
+    throw DeviceError(fmt::format("GPU: more than {} kinds of calls by one batch", most_kernels));
+  Task task;
+  task.algorithm = w.name;
+  task.frames.assign(w.frames.begin(), w.frames.end());
+  task.axes = w.axes, task.wrenches = w.wrenches, task.varied = w.varied, task.integrator = w.integrator;
+  task.layout = options.layout;
+  if (algorithm) {
+    task.uses = algorithm->uses;
+    task.listed = algorithm->listed;
+    for (const Part& part : algorithm->parts)
+      task.results.push_back({part.key, part, numbers_of(model, *algorithm, part, w.frames.size())});
+  }
+  auto k = std::make_unique<Kernel>(
+      Kernel{task.algorithm, task.frames, w.axes, w.wrenches, w.varied, w.integrator});
+  k->failed = kernels.size();
+  k->use.style = options.style.value_or(best_style(model, task, sizeof(S) == sizeof(double)));
+  const Program program = program_of<S>(model, task, k->use.style);
+  k->use.threads = program.threads;
+  const Device& device = context->device();
+  const std::string code = machine_code(program, 10 * device.major + device.minor, options.progress);
+  const Driver& d = driver();
+  const Use use(*context);
+  const std::string doing = fmt::format("load {}", program.algorithm);
+  d.check(d.ModuleLoadData(&k->module, code.data()), doing);
+  d.check(d.ModuleGetFunction(&k->function, k->module, "articula_kernel"), doing);
+  d.check(d.FuncGetAttribute(&k->use.registers, attribute_registers, k->function), doing);
+  d.check(d.FuncGetAttribute(&k->use.local_bytes, attribute_local_bytes, k->function), doing);
+  kernels.push_back(std::move(k));
+  return *kernels.back();
+}
+
+template <class S>
+std::size_t Batch<S>::Data::count_of(const char* function, std::size_t size_of_q) const {
+  const std::size_t nq = model.nq();
+  if (nq == 0)
+    throw ArgumentError(fmt::format("{}: model '{}' has no joint that moves", function, model.name()));
+  if (size_of_q % nq)
+    throw ArgumentError(fmt::format("{}: q has {} numbers, no multiple of nq = {} of model '{}'", function,
+                                    size_of_q, nq, model.name()));
+  const std::size_t count = size_of_q / nq;
+  if (options.layout == Layout::tiles && count % warp)
+    throw ArgumentError(
+        fmt::format("{}: {} states, no multiple of the {} of a tile (Batch::lanes)", function, count, warp));
+  if (varied_count && varied_count != count)
+    throw ArgumentError(
+        fmt::format("{}: {} states, but vary() was given inertias of {}", function, count, varied_count));
+  return count;
+}
+template <class S>
+void Batch<S>::Data::require(const char* function, const char* name, std::size_t size, std::size_t count,
+                             std::size_t n) const {
+  if (size != count * n)
+    throw ArgumentError(fmt::format("{}: {} has {} numbers, {} states of model '{}' need {}", function, name,
+                                    size, count, model.name(), count * n));
+}
+
+template <class S>
+void Batch<S>::Data::compute(const Algorithm& a, const Call<S>& call) {
+  const std::size_t frames = call.frames.size(), bodies = model.body_count();
+  if (!a.mimics && model.has_mimics())
+    throw ArgumentError(
+        fmt::format("{}: model '{}' has mimic joints, for which it is not defined", a.name, model.name()));
+  if (a.frames == FramesNeeded::one ? frames != 1 : a.frames == FramesNeeded::several && frames == 0)
+    throw ArgumentError(fmt::format("{}: {} frames given, expected {}", a.name, frames,
+                                    a.frames == FramesNeeded::one ? "one" : "one or more"));
+  if (call.out.size() != a.parts.size())
+    throw ArgumentError(
+        fmt::format("{}: {} results asked for, there are {}", a.name, call.out.size(), a.parts.size()));
+  const std::size_t count = count_of(a.name, call[Argument::q].size());
+  Arguments<S> args;
+  Traffic traffic;
+  for (const Argument argument : a.uses) {
+    const char* const name = name_of(argument).data();
+    const std::size_t n = size_of(model, argument);
+    require(a.name, name, call[argument].size(), count, n);
+    traffic.take(name, call[argument], n, &args.in[static_cast<int>(argument)]);
+  }
+  if (!call.wrenches.empty()) {
+    require(a.name, "wrenches", call.wrenches.size(), count, 6 * bodies);
+    traffic.take("wrenches", call.wrenches, 6 * bodies, &args.wrenches);
+  }
+  for (std::size_t i = 0; i < a.parts.size(); ++i) {
+    if (call.out[i].empty() && a.parts.size() > 1) continue;  // left out
+    const std::size_t n = numbers_of(model, a, a.parts[i], frames);
+    require(a.name, a.parts[i].key, call.out[i].size(), count, n);
+    traffic.give(a.parts[i].key, call.out[i], n, &args.out[i]);
+  }
+  WantedKernel wanted{
+      .name = a.name, .axes = call.axes, .wrenches = !call.wrenches.empty(), .varied = varied_count > 0};
+  if (a.frames != FramesNeeded::none) wanted.frames = call.frames;
+  run(kernel(wanted, &a), args, traffic, count);
+}
+
+template <class S>
+void Batch<S>::Data::launch(const Kernel& k, const Arguments<S>& args, Handle stream) {
+  if (args.count == 0) return;
+  // Few states are spread over all processors.
+  int threads = k.use.threads;
+  while (threads > warp && args.count < static_cast<long>(threads) * context->device().processors)
+    threads /= 2;
+  Arguments<S> copy = args;
+  void* parameters[] = {&copy};
+  const auto blocks = static_cast<unsigned>((args.count + threads - 1) / threads);
+  driver().check(driver().LaunchKernel(k.function, blocks, 1, 1, static_cast<unsigned>(threads), 1, 1, 0,
+                                       stream, parameters, nullptr),
+                 "start a computation");
+}
+
+template <class S>
+void Batch<S>::Data::run(const Kernel& k, Arguments<S>& args, Traffic& traffic, std::size_t count) {
+  args.count = static_cast<long>(count);
+  args.failed = failed.data() + k.failed;
+  if (k.varied) args.inertias = inertias.data(), args.armature = armature.data();
+  if (options.memory == Where::host) return run_on_host(k, args, traffic, count);
+  for (int i = 0; i < traffic.inputs; ++i) *traffic.in_place[i] = traffic.in[i].x;
+  for (int i = 0; i < traffic.outputs; ++i) *traffic.out_place[i] = traffic.out[i].x;
+  const Use use(*context);
+  launch(k, args, options.stream);
+}
+
+template <class S>
+void Batch<S>::Data::make_room(Lane& lane, std::size_t size) {
+  const Driver& d = driver();
+  if (!lane.stream) {
+    constexpr unsigned apart_from_the_default_stream = 1, without_timing = 2;
+    d.check(d.StreamCreate(&lane.stream, apart_from_the_default_stream), "make a stream");
+    d.check(d.EventCreate(&lane.done, without_timing), "make an event");
+  }
+  if (lane.size >= size) return;
+  lane.size = 0;
+  lane.device = {};
+  if (lane.pinned) d.MemFreeHost(std::exchange(lane.pinned, nullptr));
+  lane.device = Array<S>(context, size);
+  void* pinned = nullptr;
+  d.check(d.MemHostAlloc(&pinned, size * sizeof(S), 0),
+          fmt::format("make room for {} bytes to copy from", size * sizeof(S)));
+  lane.pinned = static_cast<S*>(pinned);
+  lane.size = size;
+}
+
+template <class S>
+void Batch<S>::Data::run_on_host(const Kernel& k, Arguments<S>& args, Traffic& t, std::size_t count) {
+  const Driver& d = driver();
+  const Use use(*context);
+  std::size_t taken = 0, given = 0;
+  for (int i = 0; i < t.inputs; ++i) taken += t.in[i].n;
+  for (int i = 0; i < t.outputs; ++i) given += t.out[i].n;
+  // Pieces of about 32 MB: long enough for the bus, short enough that copies of one hide behind others.
+  const std::size_t most = (std::size_t(32) << 20) / sizeof(S) / (taken + given);
+  const std::size_t piece =
+      std::min((count + warp - 1) / warp * warp, std::max<std::size_t>(most / warp, 1) * warp);
+  for (Lane& lane : lanes) make_room(lane, piece * (taken + given));
+  const bool columns = options.layout == Layout::columns;
+  /// f(host's numbers, piece's numbers, how many) for the runs of neighbours that both have.
+  const auto runs = [&](auto* x, std::size_t n, const Lane& lane, S* at, auto&& f) {
+    if (!columns) return f(x + lane.first * n, at, lane.count * n);
+    for (std::size_t i = 0; i < n; ++i) f(x + i * count + lane.first, at + i * lane.count, lane.count);
+  };
+  const auto finish = [&](Lane& lane) {
+    if (lane.count == 0) return;
+    d.check(d.EventSynchronize(lane.done), "compute on the GPU");
+    S* at = lane.pinned + taken * lane.count;
+    for (int i = 0; i < t.outputs; at += t.out[i++].n * lane.count)
+      runs(t.out[i].x, t.out[i].n, lane, at,
+           [](S* to, const S* from, std::size_t size) { std::memcpy(to, from, size * sizeof(S)); });
+    lane.count = 0;
+  };
+  try {
+    for (std::size_t first = 0, number = 0; first < count; first += piece, ++number) {
+      Lane& lane = lanes[number % std::size(lanes)];
+      finish(lane);
+      lane.first = first, lane.count = std::min(piece, count - first);
+      S* at = lane.pinned;
+      for (int i = 0; i < t.inputs; at += t.in[i++].n * lane.count) {
+        runs(t.in[i].x, t.in[i].n, lane, at,
+             [](const S* from, S* to, std::size_t size) { std::memcpy(to, from, size * sizeof(S)); });
+        *t.in_place[i] = lane.device.data() + (at - lane.pinned);
+      }
+      S* const results = at;
+      for (int i = 0; i < t.outputs; at += t.out[i++].n * lane.count)
+        *t.out_place[i] = lane.device.data() + (at - lane.pinned);
+      args.first = static_cast<long>(first), args.count = static_cast<long>(lane.count);
+      const auto device = reinterpret_cast<Address>(lane.device.data());
+      d.check(d.MemcpyHtoDAsync(device, lane.pinned, taken * lane.count * sizeof(S), lane.stream),
+              "copy to the GPU");
+      launch(k, args, lane.stream);
+      d.check(d.MemcpyDtoHAsync(results, device + (results - lane.pinned) * sizeof(S),
+                                given * lane.count * sizeof(S), lane.stream),
+              "copy from the GPU");
+      d.check(d.EventRecord(lane.done, lane.stream), "compute on the GPU");
+    }
+    for (Lane& lane : lanes) finish(lane);
+  } catch (...) {
+    for (Lane& lane : lanes) lane.count = 0;
+    throw;
+  }
+  report();
+}
+
+template <class S>
+void Batch<S>::Data::report() {
+  failed.download(failed_here, options.stream);
+  const Kernel* which = nullptr;
+  unsigned long long least = nothing_failed;
+  for (const auto& k : kernels)
+    if (const unsigned long long x = failed_here[k->failed]; x < nothing_failed) {
+      const unsigned long long state = k->name == "rollout" ? x >> step_bits : x;
+      if (state < least) least = state, which = k.get();
+    }
+  if (!which) return;
+  const unsigned long long x = failed_here[which->failed];
+  std::fill(failed_here.begin(), failed_here.end(), nothing_failed);
+  failed.upload(failed_here, options.stream);
+  if (which->name != "rollout") throw_singular_state(which->name.c_str(), least);
+  throw SingularError(
+      fmt::format("rollout: state {} ends at step {}: some joint has nothing to move, or its numbers are not "
+                  "finite; it is NaN from "
+                  "there on, all other states are done",
+                  least, x & ((1ull << step_bits) - 1)));
+}
+
+template <class S>
+void Batch<S>::Data::rollout(const char* function, In<S> q, In<S> v, In<S> tau, const RolloutOptions& o,
+                             Out<S> q_path, Out<S> v_path) {
+  const std::size_t nq = model.nq(), nv = model.nv(), count = count_of(function, q.size());
+  require(function, "v", v.size(), count, nv);
+  if (!(o.step > 0) || !std::isfinite(o.step))
+    throw ArgumentError(fmt::format("{}: the step is {} s, expected more than 0", function, o.step));
+  if (o.steps == 0 || o.every == 0 || o.steps % o.every)
+    throw ArgumentError(
+        fmt::format("{}: {} steps, states after every {}: expected a multiple, both at least 1", function,
+                    o.steps, o.every));
+  if (stepping_of(o.integrator) != Stepping::explicit_step)
+    throw ArgumentError(fmt::format("{}: {} does not step explicitly; {} do", function, name_of(o.integrator),
+                                    integrator_names(Stepping::explicit_step)));
+  const std::size_t times = o.steps / o.every;
+  Arguments<S> args;
+  Traffic t;
+  t.take("q", q, nq, &args.in[static_cast<int>(Argument::q)]);
+  t.take("v", v, nv, &args.in[static_cast<int>(Argument::v)]);
+  if (!tau.empty()) {
+    args.forces_each_step = o.steps > 1 && tau.size() == count * o.steps * nv;
+    if (!args.forces_each_step && tau.size() != count * nv)
+      throw ArgumentError(
+          fmt::format("{}: tau has {} numbers, {} trajectories of model '{}' need none, {} (constant) or {} "
+                      "(of {} steps)",
+                      function, tau.size(), count, model.name(), count * nv, count * o.steps * nv, o.steps));
+    t.take("tau", tau, args.forces_each_step ? o.steps * nv : nv, &args.in[static_cast<int>(Argument::tau)]);
+  }
+  const auto path = [&](const char* name, Out<S> x, std::size_t n, S** place) {
+    if (x.empty()) return;
+    if (x.size() != count * times * n)
+      throw ArgumentError(
+          fmt::format("{}: {} has {} numbers, {} trajectories of {} states of model '{}' need {}", function,
+                      name, x.size(), count, times, model.name(), count * times * n));
+    t.give(name, x, times * n, place);
+  };
+  path("q_path", q_path, nq, &args.out[0]);
+  path("v_path", v_path, nv, &args.out[1]);
+  args.step = o.step, args.steps = static_cast<long>(o.steps), args.every = static_cast<long>(o.every);
+  args.damping = o.damping;
+  run(kernel({.name = "rollout", .varied = varied_count > 0, .integrator = o.integrator}, nullptr), args, t,
+      count);
+}
+
+template struct Batch<double>::Data;
+template struct Batch<float>::Data;
+
+}  // namespace articula::cuda

@@ -1,0 +1,47 @@
+// The program that a GPU runs: the kernels' texts, which the library carries inside itself, and the model as tables.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "articula/algorithms/algorithms.hpp"
+
+namespace articula::cuda {
+
+/// rolled: the model's tables are read while the program runs; small, and soon compiled. specialised: compiled for the
+/// model, every loop over bodies unrolled: several times as fast for small models, and slow to compile.
+enum class Style { rolled, specialised };
+
+/// What a program computes, beside the model.
+struct Task {
+  std::string algorithm;  // a name of device_algorithms.hpp, or "rollout"
+  std::vector<Argument> uses;
+  struct Result {
+    std::string key;
+    Part part;         // its shape; `size` counts
+    std::size_t size;  // numbers per state
+  };
+  std::vector<Result> results;
+  std::vector<int> frames{};
+  Axes axes = Axes::world;
+  int listed = -1;
+  bool wrenches = false, varied = false;
+  Layout layout = Layout::rows;
+  Integrator integrator = Integrator::rk4;
+};
+
+struct Program {
+  std::string text;                                        // the file to compile
+  std::vector<std::pair<std::string, std::string>> files;  // what it includes, by name
+  std::string algorithm;                                   // for messages
+  int threads;                                             // of a block
+};
+
+template <class S>
+Program program_of(const Model& model, const Task& task, Style style, int threads = 128);
+
+/// What pays: specialised programs for models that are small enough for the algorithm.
+Style best_style(const Model& model, const Task& task, bool in_double);
+
+}  // namespace articula::cuda

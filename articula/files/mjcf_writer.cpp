@@ -1,0 +1,358 @@
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <limits>
+#include <map>
+#include <set>
+#include <unordered_map>
+
+#include "articula/error.hpp"
+#include "articula/files/mjcf.hpp"
+#include "articula/files/xml_writer.hpp"
+#include "articula/model/joint_kinds.hpp"
+
+namespace articula {
+
+namespace {
+
+using V3 = Vec3<double>;
+constexpr double largest = std::numeric_limits<double>::max();
+constexpr std::string_view format = "MJCF";
+
+bool is_zero(const V3& a) { return a.x == 0 && a.y == 0 && a.z == 0; }
+bool is_massless(const MassProperties& m) {
+  const Sym3<double>& J = m.inertia;
+  return m.mass == 0 && is_zero({J.xx, J.yy, J.zz}) && is_zero({J.xy, J.xz, J.yz});
+}
+
+/// pos and quat, where they are not those of no motion.
+std::string say(const Pose& pose) {
+  std::string out;
+  if (!is_zero(pose.p)) out += fmt::format(" pos=\"{}\"", say(pose.p));
+  if (is_identity(pose.R)) return out;
+  const Quaternion<double> q = quaternion(pose.R);
+  return out + fmt::format(" quat=\"{} {} {} {}\"", q.w, q.x, q.y, q.z);
+}
+
+/// One joint of MJCF: a freedom of ours, or a ball or free joint.
+struct Part {
+  const char* type;
+  std::string suffix;  // of its name
+  V3 axis;             // in joint axes
+  int freedom;
+};
+std::vector<Part> parts_of(const JointSpec& joint) {
+  switch (joint.kind) {
+    case JointKind::fixed:
+      return {};
+    case JointKind::revolute:
+    case JointKind::continuous:
+      return {{"hinge", "", joint.axis, 0}};
+    case JointKind::prismatic:
+      return {{"slide", "", joint.axis, 0}};
+    case JointKind::cylindrical:
+      return {{"hinge", "", joint.axis, 0}, {"slide", "_slide", joint.axis, 1}};
+    case JointKind::universal:
+      return {{"hinge", "", joint.axis, 0}, {"hinge", "_second", joint.second_axis, 1}};
+    case JointKind::planar: {  // x and y are told before the turn
+      const Mat3<double> Z =
+          rotation_from_z(joint.axis * (1 / std::hypot(joint.axis.x, joint.axis.y, joint.axis.z)));
+      return {{"slide", "_x", column_x(Z), 1}, {"slide", "_y", column_y(Z), 2}, {"hinge", "", joint.axis, 0}};
+    }
+    case JointKind::spherical:
+      return {{"ball", "", {0, 0, 1}, 0}};
+    case JointKind::free:
+      return {{"free", "", {0, 0, 1}, 0}};
+    default:
+      throw ModelError(
+          fmt::format("joint '{}' is {}, which MJCF has no name for; replace it by hinge and slide",
+                      joint.name, name_of(joint.kind)));
+  }
+}
+
+class Writer {
+ public:
+  explicit Writer(const ModelSpec& spec);
+  std::string write();
+
+ private:
+  using Chain = std::vector<const JointSpec*>;  // of one body
+  struct Step {
+    const LinkSpec* link;  // null: the end of a body
+    Chain joints;
+    int depth;
+  };
+  void write_bodies();
+  void open_body(const Step& step, std::vector<Step>& ahead);
+  Chain chain_from(const JointSpec& first) const;
+  bool continues(const Chain& chain, const JointSpec& next) const;
+  void write_inertial(const LinkSpec& link, int depth);
+  void write_joint(const JointSpec& joint, const Pose& in_body, int depth);
+  std::string dynamics_of(const JointSpec& joint, const Part& part, bool whole) const;
+  void write_sites(const std::string& link, int depth);
+  void write_equalities();
+  void write_loop(const LoopSpec& loop);
+  void write_polynomial(const std::string& name, const std::string& joint, const std::string& source,
+                        const std::vector<double>& coefficients);
+  void write_actuators();
+  void push_children(const std::string& link, int depth, std::vector<Step>& ahead) const;
+  const LinkSpec& child_of(const JointSpec& joint) const { return *links_.at(joint.child); }
+  template <class... A>
+  void line(int depth, fmt::format_string<A...> text, A&&... a) {
+    out_.append(std::size_t(2 * depth), ' ');
+    fmt::format_to(std::back_inserter(out_), text, std::forward<A>(a)...);
+    out_ += '\n';
+  }
+
+  const ModelSpec& spec_;
+  std::string out_;
+  std::unordered_map<std::string_view, const LinkSpec*> links_;
+  std::unordered_map<std::string_view, std::vector<const JointSpec*>> joints_of_;  // by parent
+  std::unordered_map<std::string_view, std::vector<FrameSpec>> sites_;             // by link
+  std::set<std::string_view> named_, moved_;  // links that something stands on; that a joint moves
+};
+
+/// Loops that hold a point meet in sites, for which names are made.
+Writer::Writer(const ModelSpec& spec) : spec_(spec) {
+  for (const LinkSpec& link : spec.links) links_.emplace(link.name, &link);
+  for (const JointSpec& joint : spec.joints) {
+    joints_of_[joint.parent].push_back(&joint);
+    moved_.insert(joint.child);
+  }
+  for (const FrameSpec& frame : spec.frames) sites_[frame.link].push_back(frame);
+  for (const LoopSpec& loop : spec.loops) {
+    named_.insert({loop.first, loop.second});
+    if (loop.kind != JointKind::spherical) continue;
+    sites_[loop.first].push_back({loop.name + ".first", loop.first, loop.first_placement});
+    sites_[loop.second].push_back({loop.name + ".second", loop.second, loop.second_placement});
+  }
+  for (const auto& [link, frames] : sites_) named_.insert(link);
+}
+
+std::string Writer::write() {
+  line(0, "<mujoco model=\"{}\">", escaped(spec_.name));
+  line(1, "<compiler angle=\"radian\" autolimits=\"true\" inertiafromgeom=\"false\"/>");
+  line(1, "<worldbody>");
+  write_bodies();
+  line(1, "</worldbody>");
+  write_equalities();
+  write_actuators();
+  line(0, "</mujoco>");
+  return std::move(out_);
+}
+
+// --- bodies -----------------------------------------------------------------------------------------
+void Writer::push_children(const std::string& link, int depth, std::vector<Step>& ahead) const {
+  const auto joints = joints_of_.find(link);
+  if (joints == joints_of_.end()) return;
+  for (auto j = joints->second.rbegin(); j != joints->second.rend(); ++j) {
+    Chain chain = chain_from(**j);
+    const LinkSpec& last = child_of(*chain.back());
+    ahead.push_back({&last, std::move(chain), depth});
+  }
+}
+
+/// Depth first, with a stack of our own. A root link of the name world is MJCF's world.
+void Writer::write_bodies() {
+  const std::string the_world(world);
+  std::vector<Step> ahead;
+  const bool world_is_link = links_.contains(world);
+  if (world_is_link && moved_.contains(world))
+    throw ModelError("a link of the name 'world' moves, which MJCF cannot say; rename it");
+  push_children(the_world, 2, ahead);  // after the root link, as a model numbers them
+  for (auto link = spec_.links.rbegin(); link != spec_.links.rend(); ++link)
+    if (!moved_.contains(link->name) && link->name != world) ahead.push_back({&*link, {}, 2});
+  write_sites(the_world, 2);
+  while (!ahead.empty()) {
+    const Step step = std::move(ahead.back());
+    ahead.pop_back();
+    if (step.link)
+      open_body(step, ahead);
+    else
+      line(step.depth, "</body>");
+  }
+}
+
+/// MuJoCo wants mass in every body that joints move: a massless link between two joints is no body of its own.
+bool Writer::continues(const Chain& chain, const JointSpec& next) const {
+  const JointSpec& last = *chain.back();
+  const LinkSpec& between = child_of(last);
+  if (nv_of(last.kind) == 0 || last.kind == JointKind::free || next.kind == JointKind::free) return false;
+  if (!is_massless(between.mass) || named_.contains(between.name)) return false;
+  // The reader makes such a link where a joint is not at its body's origin.
+  if (nv_of(next.kind) == 0 && between.name != next.child + "." + last.name) return false;
+  // A ball's coordinates are told in the axes of the link that it moves.
+  if (last.kind == JointKind::spherical && (nv_of(next.kind) > 0 || !is_identity(next.placement.R)))
+    return false;
+  int freedoms = nv_of(next.kind);
+  for (const JointSpec* joint : chain) freedoms += nv_of(joint->kind);
+  return freedoms <= 6;
+}
+
+Writer::Chain Writer::chain_from(const JointSpec& first) const {
+  Chain chain{&first};
+  while (true) {
+    const auto next = joints_of_.find(chain.back()->child);
+    if (next == joints_of_.end() || next->second.size() != 1 || !continues(chain, *next->second[0]))
+      return chain;
+    chain.push_back(next->second[0]);
+  }
+}
+
+void Writer::open_body(const Step& step, std::vector<Step>& ahead) {
+  Pose pose;
+  for (const JointSpec* joint : step.joints) {
+    require_finite(format, "joint '" + joint->name + "'", joint->placement);
+    if (joint->kind == JointKind::free && joint->parent != world)
+      throw ModelError(
+          fmt::format("joint '{}' is free, but on link '{}'; MJCF has free joints in the world only",
+                      joint->name, joint->parent));
+    pose = pose * joint->placement;
+  }
+  line(step.depth, "<body name=\"{}\"{}>", escaped(step.link->name), say(pose));
+  Pose before;  // the placements up to the joint
+  for (const JointSpec* joint : step.joints) {
+    before = before * joint->placement;
+    write_joint(*joint, inverse(pose) * before, step.depth + 1);
+  }
+  write_inertial(*step.link, step.depth + 1);
+  write_sites(step.link->name, step.depth + 1);
+  ahead.push_back({nullptr, {}, step.depth});
+  push_children(step.link->name, step.depth + 1, ahead);
+}
+
+void Writer::write_inertial(const LinkSpec& link, int depth) {
+  const MassProperties& m = link.mass;
+  const Sym3<double>& J = m.inertia;
+  const V3& c = m.center_of_mass;
+  require_finite(format, "link '" + link.name + "'",
+                 {m.mass, c.x, c.y, c.z, J.xx, J.yy, J.zz, J.xy, J.xz, J.yz});
+  if (is_massless(m)) return;
+  const bool diagonal = is_zero({J.xy, J.xz, J.yz});
+  line(depth, "<inertial pos=\"{}\" mass=\"{}\" {}=\"{}{}\"/>", say(c), m.mass,
+       diagonal ? "diaginertia" : "fullinertia", say(V3{J.xx, J.yy, J.zz}),
+       diagonal ? "" : " " + say(V3{J.xy, J.xz, J.yz}));
+}
+
+/// What a part's freedom has; of a ball or free joint (`whole`) all freedoms must have the same.
+std::string Writer::dynamics_of(const JointSpec& joint, const Part& part, bool whole) const {
+  std::string out;
+  const auto add = [&](const char* name, const PerFreedom& x) {
+    if (whole && !x.is_one_number(nv_of(joint.kind)))
+      throw ModelError(
+          fmt::format("the freedoms of joint '{}' differ in {}, which MJCF cannot say; give them the same",
+                      joint.name, name));
+    require_finite(format, "joint '" + joint.name + "'", {x[part.freedom]});
+    if (x[part.freedom] != 0) out += fmt::format(" {}=\"{}\"", name, x[part.freedom]);
+  };
+  add("armature", joint.armature);
+  add("damping", joint.damping);
+  add("frictionloss", joint.friction);
+  add("stiffness", joint.stiffness);
+  if (whole) return out;
+  add("springref", joint.spring_reference);
+  const double lower = joint.limits.lower[part.freedom], upper = joint.limits.upper[part.freedom],
+               effort = joint.limits.effort[part.freedom];
+  if (std::isfinite(lower) || std::isfinite(upper))  // half a range needs a number for infinity
+    out += fmt::format(" range=\"{} {}\"", std::clamp(lower, -largest, largest),
+                       std::clamp(upper, -largest, largest));
+  if (std::isfinite(effort) && effort > 0) out += fmt::format(" actuatorfrcrange=\"{} {}\"", -effort, effort);
+  return out;
+}
+
+void Writer::write_joint(const JointSpec& joint, const Pose& in_body, int depth) {
+  require_finite(format, "joint '" + joint.name + "'", {joint.axis.x, joint.axis.y, joint.axis.z});
+  for (const Part& part : parts_of(joint)) {
+    const std::string_view type = part.type;
+    const bool whole = type == "ball" || type == "free";
+    std::string place;
+    if (type != "free" && !is_zero(in_body.p)) place += fmt::format(" pos=\"{}\"", say(in_body.p));
+    if (!whole) place += fmt::format(" axis=\"{}\"", say(in_body.R * part.axis));
+    line(depth, "<joint name=\"{}{}\" type=\"{}\"{}{}/>", escaped(joint.name), part.suffix, type, place,
+         dynamics_of(joint, part, whole));
+  }
+}
+
+void Writer::write_sites(const std::string& link, int depth) {
+  const auto sites = sites_.find(link);
+  if (sites == sites_.end()) return;
+  for (const FrameSpec& site : sites->second) {
+    require_finite(format, "frame '" + site.name + "'", site.placement);
+    line(depth, "<site name=\"{}\"{}/>", escaped(site.name), say(site.placement));
+  }
+}
+
+// --- constraints and actuators ----------------------------------------------------------------------
+void Writer::write_polynomial(const std::string& name, const std::string& joint, const std::string& source,
+                              const std::vector<double>& coefficients) {
+  if (coefficients.size() > 5)
+    throw ModelError(
+        fmt::format("coupling '{}' has {} coefficients; MJCF has 5 at most", name, coefficients.size()));
+  std::string text;
+  for (std::size_t i = 0; i < 5; ++i) {
+    const double c = i < coefficients.size() ? coefficients[i] : 0;
+    require_finite(format, "coupling '" + name + "'", {c});
+    text += fmt::format("{}{}", i ? " " : "", c);
+  }
+  const std::string second = source == joint ? "" : fmt::format(" joint2=\"{}\"", escaped(source));
+  line(2, "<joint name=\"{}\" joint1=\"{}\"{} polycoef=\"{}\"/>", escaped(name), escaped(joint), second,
+       text);
+}
+
+void Writer::write_loop(const LoopSpec& loop) {
+  const std::string owner = "loop '" + loop.name + "'";
+  require_finite(format, owner, loop.first_placement);
+  require_finite(format, owner, loop.second_placement);
+  if (loop.kind == JointKind::spherical) {
+    line(2, "<connect name=\"{0}\" site1=\"{0}.first\" site2=\"{0}.second\"/>", escaped(loop.name));
+  } else if (loop.kind == JointKind::fixed) {
+    const Quaternion<double> q = quaternion(loop.first_placement.R * star(loop.second_placement.R));
+    line(2, "<weld name=\"{}\" body1=\"{}\" body2=\"{}\" relpose=\"{} {} {} {} {}\" anchor=\"{}\"/>",
+         escaped(loop.name), escaped(loop.first), escaped(loop.second), say(loop.first_placement.p), q.w, q.x,
+         q.y, q.z, say(loop.second_placement.p));
+  } else {
+    throw ModelError(fmt::format("{} is {}, which MJCF cannot say; it has fixed and spherical ones", owner,
+                                 name_of(loop.kind)));
+  }
+}
+
+void Writer::write_equalities() {
+  const auto mimics = [](const JointSpec& joint) { return joint.mimic.has_value(); };
+  const bool any = std::any_of(spec_.joints.begin(), spec_.joints.end(), mimics);
+  if (spec_.loops.empty() && spec_.couplings.empty() && !any) return;
+  line(1, "<equality>");
+  for (const LoopSpec& loop : spec_.loops) write_loop(loop);
+  for (const CouplingSpec& c : spec_.couplings) write_polynomial(c.name, c.joint, c.source, c.coefficients);
+  for (const JointSpec& joint : spec_.joints)
+    if (joint.mimic)
+      write_polynomial(std::string(mimic_mark) + joint.name, joint.name, joint.mimic->joint,
+                       {joint.mimic->offset, joint.mimic->multiplier});
+  line(1, "</equality>");
+}
+
+void Writer::write_actuators() {
+  if (spec_.actuators.empty()) return;
+  line(1, "<actuator>");
+  for (const ActuatorSpec& a : spec_.actuators) {
+    const auto joint = std::find_if(spec_.joints.begin(), spec_.joints.end(),
+                                    [&](const JointSpec& j) { return j.name == a.joint; });
+    const int freedoms = joint == spec_.joints.end() ? 1 : nv_of(joint->kind);
+    const bool free = freedoms == 6;
+    std::string gear;
+    for (int i = 0; i < freedoms; ++i)
+      gear += fmt::format("{}{}", i ? " " : "", a.gear[free ? (i + 3) % 6 : i]);  // sliding first there
+    std::string range;
+    if (std::isfinite(a.lower) || std::isfinite(a.upper))
+      range = fmt::format(" forcerange=\"{} {}\"", std::clamp(a.lower, -largest, largest),
+                          std::clamp(a.upper, -largest, largest));
+    line(2, "<motor name=\"{}\" joint=\"{}\" gear=\"{}\"{}/>", escaped(a.name), escaped(a.joint), gear,
+         range);
+  }
+  line(1, "</actuator>");
+}
+
+}  // namespace
+
+std::string write_mjcf(const ModelSpec& spec) { return Writer(spec).write(); }
+
+}  // namespace articula

@@ -1,0 +1,22 @@
+// Polygons as triangles.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace articula {
+
+/// Cuts polygons, which may have dents, into triangles. All polygons of a mesh together are given a limit of work,
+/// beyond which they are cut as if they had none.
+class PolygonCutter {
+ public:
+  /// Adds three corners per triangle. `points`: x y z of each; `polygon`: three of them or more.
+  void cut(std::span<const float> points, std::span<const std::uint32_t> polygon,
+           std::vector<std::uint32_t>& corners);
+
+ private:
+  long work_ = 0;
+};
+
+}  // namespace articula

@@ -1,0 +1,41 @@
+#!/bin/bash
+# On a machine with a GPU: timings, every algorithm against the CPU's batch, NVIDIA's sanitizers, and the same recursion in
+# JAX and PyTorch where they are. Writes one file for each below FOLDER (docs/gpu.md has the figures).
+#   tools/gpu.sh FOLDER [BINARIES]
+# BINARIES: a folder with articula_bench and articula_gpu_test, default build (made by: cmake --preset release && ninja -C
+# build articula_bench articula_gpu_test); libraries that they need may lie in its folder lib. STAGES: which of bench test
+# sanitize peers, default all.
+set -u
+out=${1:?usage: tools/gpu.sh FOLDER [BINARIES]}
+bin=${2:-build}
+stages=${STAGES:-bench test sanitize peers}
+root=$(cd "$(dirname "$0")/.." && pwd)
+mkdir -p "$out"
+: "${ARTICULA_NVRTC:=$(ls -d /usr/local/cuda/lib64 /usr/local/cuda/targets/x86_64-linux/lib 2> /dev/null | head -1)}"
+run() { LD_LIBRARY_PATH="$bin/lib" ARTICULA_NVRTC="$ARTICULA_NVRTC" "$@"; }
+for stage in $stages; do
+  begin=$SECONDS
+  case $stage in
+    bench)
+      run timeout "${LIMIT:-300}" "$bin/articula_bench" --device cuda "$root/models/arm7.urdf" \
+        "free:$root/models/quadruped.urdf" "free:$root/models/humanoid.urdf" > "$out/bench.txt" 2>&1
+      ;;
+    test)
+      run timeout "${LIMIT:-300}" "$bin/articula_gpu_test" --processes "$(nproc)" "$root/models" > "$out/test.txt" 2>&1
+      ;;
+    sanitize)
+      for tool in memcheck racecheck initcheck; do
+        echo "== $tool"
+        run timeout "${LIMIT:-120}" compute-sanitizer --tool $tool --error-exitcode 9 "$bin/articula_gpu_test" --brief \
+          --states 64 --only double_pendulum "$root/models"
+        echo "exit code $?"
+      done > "$out/sanitize.txt" 2>&1
+      ;;
+    peers)
+      script=$root/bench/python/forward_dynamics_gpu.py
+      timeout "${LIMIT:-200}" python3 "$script" "$root/models/arm7.urdf" > "$out/peers.txt" 2>&1
+      ;;
+  esac
+  code=$?
+  echo "gpu.sh: $stage took $((SECONDS - begin)) s, exit code $code"
+done
