@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test wheel python-sanitize python-others bench reference sanitize test-sets thread-sanitize random-trees faults interruptions fuzz analyze check format clean
+.PHONY: all setup build demo test wheel python-sanitize python-others bench reference site sanitize test-sets thread-sanitize random-trees faults interruptions fuzz analyze check format clean
 all: build
 
 setup:
@@ -47,7 +47,13 @@ bench:
 # The API reference, in build/reference/html; a warning is an error.
 reference:
 	@tools/setup.sh doxygen
-	@mkdir -p build/reference && doxygen Doxyfile && echo "reference: build/reference/html/index.html"
+	@mkdir -p build/reference && rm -rf build/reference/html
+	@doxygen Doxyfile && echo "reference: build/reference/html/index.html"
+
+# README, docs/ and the reference as one site, in build/site/html, checked in Chromium: links, scripts, contrast.
+site: reference
+	@tools/setup.sh chromium
+	@tools/site.sh
 
 # The same tests under the address and undefined-behaviour sanitizers (but those that take memory away, which these
 # programs need for themselves); thread-sanitize: all that has threads, under that one.

@@ -117,7 +117,7 @@ void batch_section(const Options& options, const Peers& peers, Page& page) {
   const std::size_t count = options.quick ? 64 : 4096;
   page.write("## Many states");
   std::string intro = fmt::format(
-      "{} states, in rows; nanoseconds a state on one thread, and on two. \"one state\" is the loop over "
+      "{} states, in rows; nanoseconds per state on one thread, and on two. \"one state\" is the loop over "
       "single calls of "
       "the tables above; results are on huge pages where the system gives them to who asks, as NumPy does",
       count);

@@ -51,7 +51,7 @@ Point measure(int arms, int joints, int group, const Effort& effort) {
 
 void closed_chains_section(const Options& options, const Peers&, Page& page) {
   page.write("## Closed chains");
-  page.write("Nanoseconds a call; \"open\" is forward dynamics of the same bodies without constraints.");
+  page.write("Nanoseconds per call; \"open\" is forward dynamics of the same bodies without constraints.");
   const auto table = [&](const char* what, bool by_joints, int group) {
     Table t{{what}, {{"closed"}, {"open"}}};
     std::vector<Curve> curves{{"closed", {}}, {"open", {}}};
@@ -82,7 +82,7 @@ void closed_chains_section(const Options& options, const Peers&, Page& page) {
   curves[0].name = "two arms, by joints: closed", curves[1].name = "open";
   curves.push_back({"7 joints, by arms: closed", by_arms[0].points});
   curves.push_back({"open", by_arms[1].points});
-  page.draw({"closed_chain_cost.svg", log_plot("joints an arm, or arms", "nanoseconds a call", curves),
+  page.draw({"closed_chain_cost.svg", log_plot("joints per arm, or arms", "nanoseconds per call", curves),
              "cost of closed chains"});
 }
 

@@ -10,7 +10,7 @@ namespace articula::bench {
 void linearization_section(const Options& options, const Peers&, Page& page) {
   page.write("## Linearization of chains");
   page.write(
-      "Nanoseconds a call on revolute chains of n joints. The matrices of forward dynamics by Algorithm 4 "
+      "Nanoseconds per call on revolute chains of n joints. The matrices of forward dynamics by Algorithm 4 "
       "grow with the "
       "third power of n, by Algorithm 6 with the second; both include the forward dynamics they start from.");
   const std::vector<int> sizes =
@@ -50,7 +50,7 @@ void linearization_section(const Options& options, const Peers&, Page& page) {
     }
   }
   page.write(table);
-  page.draw({"linearization_cost.svg", log_plot("joints of a revolute chain", "nanoseconds a call", curves),
+  page.draw({"linearization_cost.svg", log_plot("joints of a revolute chain", "nanoseconds per call", curves),
              "linearizations against n"});
 }
 

@@ -26,7 +26,7 @@ std::vector<std::string> columns_of(const std::vector<Raced>& rows, const Peers&
 void robots_section(const Options& options, const Peers& peers, Page& page) {
   page.write("## One state");
   page.write(
-      "Nanoseconds a call; in brackets how many times faster Articula is. Multiplications (divisions "
+      "Nanoseconds per call; in brackets how many times faster Articula is. Multiplications (divisions "
       "included) and "
       "additions are exact counts of the kernel's text (`articula count`); bytes are the heap memory of the "
       "algorithm's "
@@ -40,7 +40,7 @@ void robots_section(const Options& options, const Peers& peers, Page& page) {
     const auto rows = race_all(robot, true, options, peers, page, [](const auto&) { return true; });
     page.write(fmt::format("### {}: {} joint velocities, {} bodies", robot.name, robot.model.nv(),
                            robot.model.body_count()));
-    Table table{{"algorithm", "ns", "ns a body", "multiplications", "additions", "bytes"}};
+    Table table{{"algorithm", "ns", "ns per body", "multiplications", "additions", "bytes"}};
     const auto names = columns_of(rows, peers);
     table.head.insert(table.head.end(), names.begin(), names.end());
     for (const Raced& r : rows) {
@@ -68,7 +68,7 @@ void robots_section(const Options& options, const Peers& peers, Page& page) {
 void chains_section(const Options& options, const Peers& peers, Page& page) {
   page.write("## Long chains");
   page.write(
-      "Random serial chains of n revolute joints: nanoseconds a link. Peers take part up to 300 links.");
+      "Random serial chains of n revolute joints: nanoseconds per link. Peers take part up to 300 links.");
   const std::vector<std::string> shown{"inverse_dynamics", "forward_dynamics"};
   Table table{{"algorithm"}};
   std::map<std::string, std::map<int, std::string>> cells;
@@ -106,11 +106,11 @@ void chains_section(const Options& options, const Peers& peers, Page& page) {
     for (const int n : options.chains) row.push_back(cells[name][n]);
   }
   auto& last = table.rows.emplace_back();
-  last.push_back("bytes a link of forward dynamics' workspace");
+  last.push_back("bytes per link of forward dynamics' workspace");
   for (const int n : options.chains)
     last.push_back(fmt::format("{}", bytes[n] / static_cast<std::size_t>(n)));
   page.write(table);
-  page.draw({"performance_chains.svg", log_plot("links of a revolute chain", "nanoseconds a call", curves),
+  page.draw({"performance_chains.svg", log_plot("links of a revolute chain", "nanoseconds per call", curves),
              "time against the length of a chain"});
 }
 

@@ -91,7 +91,8 @@ std::vector<Row> measure(Robot robot, const Effort& effort) {
 void operational_space_section(const Options& options, const Peers&, Page& page) {
   page.write("## Operational space");
   page.write(
-      "Nanoseconds a call. Omega and Lambda of one frame are in the tables of one state and of long chains.");
+      "Nanoseconds per call. Omega and Lambda of one frame are in the tables of one state and of long "
+      "chains.");
   std::vector<std::string> models = shipped_robots();
   if (options.quick)
     models.resize(1);

@@ -74,7 +74,7 @@ std::vector<Row> compare(const Robot& robot, const Effort& effort) {
 void operators_section(const Options& options, const Peers&, Page& page) {
   page.write("## Operator expressions");
   page.write(
-      "`apply` on chains of n joints: nanoseconds a joint, and in brackets how many times that of the "
+      "`apply` on chains of n joints: nanoseconds per joint, and in brackets how many times that of the "
       "hand-written "
       "algorithm.");
   Table table{{""}};

@@ -60,7 +60,7 @@ void beside_peers(const Options& options, const Peers& peers, Page& page) {
       "Free motion for 2 s at steps of 1 ms; no contacts, limits, damping or rotor inertia. The same "
       "mechanism, start and "
       "step for each; in brackets, how many times faster Articula's integrator of the same order is.");
-  Table table{{"robot", "simulator, integrator", "ns a step", "largest change of energy, J"}};
+  Table table{{"robot", "simulator, integrator", "ns per step", "largest change of energy, J"}};
   for (const std::string& argument : options.robots) {
     const Robot r = start(argument);
     std::map<int, double> our_ns;
@@ -150,7 +150,8 @@ void work_and_precision(const Robot& r, bool quick, Page& page) {
 
 void forms(const Robot& r, bool quick, Page& page) {
   page.write(
-      "The same in (q, v), (q, nu) and (q, xi), by the same integrators: nanoseconds a step / largest change "
+      "The same in (q, v), (q, nu) and (q, xi), by the same integrators: nanoseconds per step / largest "
+      "change "
       "of "
       "energy in J.");
   Table table{{"form", "symplectic_euler, 1 ms", "rk4, 1 ms", "rk4, 5 ms"}};

@@ -17,7 +17,7 @@ LoadedModel parse_mjcf(const ModelText& model);
 /// The geoms of groups 0 to 2, as MuJoCo's viewer shows them. What cannot be drawn is a note.
 ModelVisuals parse_mjcf_visuals(const ModelText& model);
 
-/// An <equality> of two joints whose name begins so is read as a mimic joint: so writes write_mjcf them, since in
+/// An `<equality>` of two joints whose name begins so is read as a mimic joint: so writes write_mjcf them, since in
 /// MuJoCo no joint can do without a coordinate of its own.
 inline constexpr std::string_view mimic_mark = "mimic:";
 

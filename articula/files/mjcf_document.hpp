@@ -23,7 +23,7 @@ namespace articula::mjcf {
 using Element = tinyxml2::XMLElement;
 
 /// A default class. MuJoCo copies the parent's values when the class begins: what the parent is given later, by
-/// another <default>, does not count.
+/// another `<default>`, does not count.
 struct DefaultClass {
   struct Given {
     const Element* element;
@@ -42,7 +42,7 @@ class Files {
   explicit Files(const ModelText& model) : model_(model) {}
   Files(const Files&) = delete;
 
-  /// Parses the main file, or one that <model> names (from folder `folder`, relative to the main file's), and
+  /// Parses the main file, or one that `<model>` names (from folder `folder`, relative to the main file's), and
   /// what it includes. ModelError if it is not XML or not MJCF.
   const Element& open(std::string_view text, const std::string& name, const std::string& folder);
   /// Children, those of included files in place of the <include>.
@@ -102,7 +102,7 @@ class Files {
 class Defaults {
  public:
   Defaults();
-  /// Reads a top <default>.
+  /// Reads a top `<default>`.
   void read(const Element& section, Files& files);
   const DefaultClass* find(std::string_view name) const;
   const DefaultClass* main() const { return classes_.find("main")->second; }
@@ -154,7 +154,7 @@ class Attributes {
   const DefaultClass* class_;
 };
 
-/// What <compiler> says, as far as it matters here.
+/// What `<compiler>` says, as far as it matters here.
 struct Compiler {
   bool degrees = true, autolimits = true, balance = false, fit_box = false, strip_path = false;
   std::string euler = "xyz", mesh_folder;

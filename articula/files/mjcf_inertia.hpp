@@ -5,7 +5,7 @@
 
 namespace articula::mjcf {
 
-/// Of a body, in its axes, all of <compiler> applied but settotalmass.
+/// Of a body, in its axes, all of `<compiler>` applied but settotalmass.
 MassProperties mass_of_body(const BodyItem& body, Files& files);
 
 /// The mesh's triangles, read once; null and `problem` if they cannot be had.

@@ -87,7 +87,7 @@ struct BodyItem {
 };
 
 /// A document in the model: the main one, or a copy that was attached. What refers to bodies and joints by name
-/// (actuators and so on) is read once for each, and once more for every suffix that <replicate> gave.
+/// (actuators and so on) is read once for each, and once more for every suffix that `<replicate>` gave.
 struct Instance {
   Document* document;
   std::string prefix, suffix;
@@ -106,7 +106,7 @@ struct Tree {
 /// Reads what is in the files; ModelError where nothing can be made of it, findings in `files` for the rest.
 Tree read_tree(const ModelText& model, Files& files);
 
-/// The document's own sections: <compiler>, <default>, <asset>.
+/// The document's own sections: `<compiler>`, `<default>`, `<asset>`.
 void read_document(Document& document, Files& files);
 
 /// A joint or a free joint. `frame`: that it is in.

@@ -13,10 +13,10 @@ namespace articula {
 /// expected, what to do") if it cannot be read as SDF at all; everything milder is a finding.
 LoadedModel parse_sdf(const ModelText& text);
 
-/// <visual> of every link; where its meshes are missing, <collision>.
+/// `<visual>` of every link; where its meshes are missing, `<collision>`.
 ModelVisuals parse_sdf_visuals(const ModelText& text);
 
-/// SDF text of a specification, one <model>. Reading it back gives every number again to the last bit, but
+/// SDF text of a specification, one `<model>`. Reading it back gives every number again to the last bit, but
 /// for rotations, which pass through roll, pitch and yaw, and placements (1e-15). Armatures are written as
 /// Drake reads them where it can. A cylindrical joint becomes two (split_joints). Throws ModelError where SDF cannot say it
 /// (free joints outboard of others, couplings that are not linear, loops that are open at zero, numbers that are not

@@ -10,7 +10,7 @@
 
 namespace articula::sdf {
 
-/// A <geometry> that is a box, cylinder, sphere or capsule; nothing if it is another, or has no finite,
+/// A `<geometry>` that is a box, cylinder, sphere or capsule; nothing if it is another, or has no finite,
 /// positive numbers.
 std::optional<Shape> shape_in(const tinyxml2::XMLElement* geometry);
 

@@ -56,6 +56,7 @@ export class HeatMap {
     const gap = n <= 40 ? Math.max(1, Math.round(ratio)) : 0;
     const most = this.largest();
     const colors = { positive: color("positive"), negative: color("negative"), empty: color("cell"), ink: color("ink"), onColor: color("on-color") };
+    const deep = Number(color("deep")); // from here on the other ink stands out more
     context.clearRect(0, 0, this.canvas.width, this.canvas.height);
     for (let row = 0; row < n; ++row)
       for (let column = 0; column < n; ++column) {
@@ -71,7 +72,7 @@ export class HeatMap {
         context.fillRect(left, top, wide, high);
         if (n > 8) continue;
         context.globalAlpha = depth > 0 ? 1 : 0.45;
-        context.fillStyle = depth > 0.62 ? colors.onColor : colors.ink;
+        context.fillStyle = depth > deep ? colors.onColor : colors.ink;
         context.font = `${Math.min(0.2 * cell, 13 * ratio)}px ${color("mono")}`;
         context.textAlign = "center";
         context.textBaseline = "middle";
