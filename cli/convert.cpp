@@ -183,7 +183,9 @@ Subcommand add_convert(CLI::App& program) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App& app = *program.add_subcommand("convert", "A model in another format, and edited");
   options->model.add_to(app);
-  app.add_option("OUT", options->out, "File to write, by its ending .urdf, .sdf, .mjcf or .xml (MJCF); - for stdout")->required();
+  app.add_option("OUT", options->out,
+                 "File to write, by its ending .urdf, .sdf, .mjcf or .xml (MJCF); - for stdout")
+      ->required();
   app.add_option("--format", options->format, "What to write, whatever the ending of OUT")
       ->type_name("urdf|sdf|mjcf");
   const auto add = [&](const char* name, Words& words, const char* type, const char* what) {

@@ -41,6 +41,8 @@ COMMANDS = [
     (["info", "FILE"], models(".urdf")), (["info", "FILE", "--json", "--base", "free"], models(".urdf")),
     (["check", "FILE"], models(".urdf")), (["eval", "FILE", "mass_matrix", "--states", "STATE"], [robot()]),
     (["count", "FILE"], [robot()]), (["view", "FILE", "--out", "OUT"], models(".urdf")),
+    (["info", "FILE", "--json"], corpus("mjcf")), (["check", "FILE"], corpus("mjcf")), (["convert", "FILE", "OUT", "--format", "mjcf"], corpus("mjcf")),
+    (["view", "FILE", "--out", "OUT"], corpus("mjcf")),
     (["check", "FILE"], models(".json") + corpus("scene")), (["eval", "FILE", "grasp", "--out", "OUT"], models(".json")),
     (["eval", "ROBOT", "inverse_dynamics", "forward_dynamics", "--states", "FILE", "--out", "OUT"], corpus("states")),
     (["operators", "ROBOT", "phi*x", "--states", "FILE"], corpus("states")), (["operators", "ROBOT", "TEXT"], corpus("expression")),
