@@ -34,9 +34,9 @@ TEST_F(MjcfOnTheCommandLine, InfoCheckEvalSimulateView) {
   EXPECT_EQ(check.code, 0) << check.out;
   EXPECT_NE(check.out.find("pendulum.xml:3: note: ignored: <sensor>"), std::string::npos) << check.out;
   const Ran side = run({"info", model, "--state", "side"});
-  EXPECT_NEAR(gravity_force(run({"eval", model, "gravity_forces"}, side.out)), -6, 1e-12);
+  EXPECT_NEAR(gravity_force(run({"eval", model, "gravity_forces"}, side.out)), 6, 1e-12);
   EXPECT_NEAR(gravity_force(run({"eval", model, "gravity_forces", "--gravity", "0", "0", "-9.81"}, side.out)),
-              -29.43, 1e-12);
+              29.43, 1e-12);
   const Ran unknown = run({"info", model, "--state", "up"});
   EXPECT_EQ(unknown.code, 2);
   EXPECT_NE(unknown.err.find("has the states qpos0, side"), std::string::npos) << unknown.err;

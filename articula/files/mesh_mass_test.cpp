@@ -129,6 +129,9 @@ TEST(Polygon, AsMujocoCutsThem) {
   PolygonCutter(true).cut(points, Corners{0, 1, 2, 3, 4}, corners);
   EXPECT_EQ(corners.size(), 9u);
   EXPECT_NEAR(area_of(points, corners), 2.5 * std::sin(1.2566370614), 1e-6);
+  corners.clear();
+  PolygonCutter(true).cut(points, Corners(101, 1), corners);
+  EXPECT_TRUE(corners.empty());
 }
 
 TEST(Polygon, OfFourIsCutByItsShorterDiagonal) {

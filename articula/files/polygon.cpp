@@ -57,6 +57,8 @@ float squared_distance(std::span<const float> points, Index a, Index b) {
 }
 
 // --- as MuJoCo's reader does it: in floats, seen along an axis of coordinates -------------------------
+constexpr std::size_t most_corners_there = 100;  // it leaves larger ones out
+
 struct FlatFloat {
   float x, y;
 };
@@ -93,9 +95,9 @@ bool inside(const std::array<FlatFloat, 3>& triangle, const FlatFloat& p) {
 
 void PolygonCutter::cut_as_mujoco(std::span<const float> points, std::span<const Index> polygon,
                                   std::vector<Index>& corners) {
+  if (polygon.size() > most_corners_there) return;
   const auto [right, up] = axes_of(points, polygon);
   std::vector<Index> left(polygon.begin(), polygon.end());
-  const std::size_t start = corners.size();
   const auto flat = [&, right = right, up = up](Index i) {
     return FlatFloat{points[3 * std::size_t(i) + right], points[3 * std::size_t(i) + up]};
   };
@@ -122,10 +124,7 @@ void PolygonCutter::cut_as_mujoco(std::span<const float> points, std::span<const
     corners.insert(corners.end(), {i, j, k});
     left.erase(left.begin() + std::ptrdiff_t((at + 1) % n));
   }
-  if (left.size() == 3)
-    corners.insert(corners.end(), {left[0], left[1], left[2]});
-  else
-    corners.resize(start);  // what cannot be cut to the end is left out
+  if (left.size() == 3) corners.insert(corners.end(), {left[0], left[1], left[2]});
 }
 
 void PolygonCutter::cut(std::span<const float> points, std::span<const Index> polygon,
