@@ -123,9 +123,10 @@ TriangleMesh stl(std::string_view bytes, const std::string& name) {
   refuse(name, "this is not STL: expected 'solid' at the beginning, or 84 bytes and 50 for each triangle");
 }
 
-TriangleMesh obj(std::string_view text, const std::string& name) {
+TriangleMesh obj(std::string_view text, const std::string& name, bool as_mujoco) {
   TriangleMesh mesh{name, {}, {}};
-  PolygonCutter cutter;
+  PolygonCutter cutter(as_mujoco);
+  bool ended = false;
   std::vector<std::uint32_t> face;
   each_line(text, [&](std::string_view line, int number) {
     const std::string_view kind = next_word(line);
@@ -133,7 +134,9 @@ TriangleMesh obj(std::string_view text, const std::string& name) {
       const auto p = point_of(line, name, number);
       mesh.points.insert(mesh.points.end(), p.begin(), p.end());
     }
-    if (kind != "f") return;
+    const bool object = kind == "o" || kind == "g";
+    ended = ended || (as_mujoco && object && !mesh.corners.empty());
+    if (kind != "f" || ended) return;
     face.clear();
     const auto count = static_cast<long long>(mesh.points.size() / 3);
     for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
@@ -152,7 +155,7 @@ TriangleMesh obj(std::string_view text, const std::string& name) {
 
 }  // namespace
 
-TriangleMesh parse_mesh(std::string_view bytes, const std::string& name) {
+TriangleMesh parse_mesh(std::string_view bytes, const std::string& name, ObjContent content) {
   std::string ending = fs::path(name).extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -160,7 +163,7 @@ TriangleMesh parse_mesh(std::string_view bytes, const std::string& name) {
   if (ending == ".stl")
     mesh = stl(bytes, name);
   else if (ending == ".obj")
-    mesh = obj(bytes, name);
+    mesh = obj(bytes, name, content == ObjContent::as_mujoco);
   else if (ending == ".dae")
     mesh = parse_collada(bytes, name);
   else
@@ -172,7 +175,7 @@ TriangleMesh parse_mesh(std::string_view bytes, const std::string& name) {
   return mesh;
 }
 
-TriangleMesh read_mesh(const std::string& path, const std::string& name) {
+TriangleMesh read_mesh(const std::string& path, const std::string& name, ObjContent content) {
   std::error_code error;
   const auto status = fs::status(path, error);
   if (!fs::is_regular_file(status))
@@ -183,7 +186,7 @@ TriangleMesh read_mesh(const std::string& path, const std::string& name) {
   std::string bytes(size, '\0');
   std::ifstream file(path, std::ios::binary);
   if (!file.read(bytes.data(), static_cast<std::streamsize>(size))) refuse(name, "cannot be read");
-  return parse_mesh(bytes, name);
+  return parse_mesh(bytes, name, content);
 }
 
 }  // namespace articula

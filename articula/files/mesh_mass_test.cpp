@@ -119,6 +119,21 @@ TEST(Polygon, WithADent) {
   }
 }
 
+// A regular pentagon away from the origin, which MuJoCo's rule cuts soundly.
+TEST(Polygon, AsMujocoCutsThem) {
+  std::vector<float> points;
+  for (int i = 0; i < 5; ++i)
+    points.insert(points.end(),
+                  {3 + std::cos(1.2566371f * float(i)), 3 + std::sin(1.2566371f * float(i)), 0});
+  Corners corners;
+  PolygonCutter(true).cut(points, Corners{0, 1, 2, 3, 4}, corners);
+  EXPECT_EQ(corners.size(), 9u);
+  EXPECT_NEAR(area_of(points, corners), 2.5 * std::sin(1.2566370614), 1e-6);
+  corners.clear();
+  PolygonCutter(true).cut(points, Corners(101, 1), corners);
+  EXPECT_TRUE(corners.empty());
+}
+
 TEST(Polygon, OfFourIsCutByItsShorterDiagonal) {
   const std::vector<float> points{0, 0, 0, 3, 0, 0, 3.5, 1, 0, 0.5, 1, 0};
   Corners corners;

@@ -91,7 +91,11 @@ std::vector<FilePlace> places_of(std::string_view name, const ModelText& model) 
   const std::vector<fs::path> folders = folders_of(model);
   if (!name.starts_with("package://") && !name.starts_with("model://")) {
     if (name.starts_with("file://")) name.remove_prefix(7);
-    for (const fs::path& folder : folders) out.push_back({folder / fs::path(name), root_of(folder)});
+    for (const fs::path& folder : folders) {
+      out.push_back({folder / fs::path(name), root_of(folder)});
+      for (const auto& package : model.options.packages)
+        out.push_back({folder / fs::path(name), absolute(package.second)});
+    }
     return out;
   }
   const std::string_view both = name.substr(name.find("://") + 3);

@@ -15,7 +15,8 @@ struct FilePlace {
   std::filesystem::path file, root;
 };
 
-/// Where a file may be, best first, as ROS looks for it. Relative names: in the model's folder.
+/// Where a file may be, best first, as ROS looks for it. Relative names: in the model's folder,
+/// or from there in a folder that is given for some package.
 /// package://NAME/REST (or model://): in the folder given for NAME, or failing that in those of
 /// ROS_PACKAGE_PATH, AMENT_PREFIX_PATH and Gazebo's paths; then as NAME/REST in the model's root, as REST in
 /// a package NAME (a folder with a package.xml or model.config) that lies in a folder above, and as REST in the root. The root is the

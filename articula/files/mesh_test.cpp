@@ -58,6 +58,12 @@ TEST(Mesh, ObjWithPolygonsAndIndicesFromTheEnd) {
   EXPECT_EQ(mesh.points.size(), 12u);
 }
 
+TEST(Mesh, OfObjFilesMujocoTakesTheFirstObject) {
+  const std::string text = "o a\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nf 1 2 3\no b\nf 1 3 4\n";
+  EXPECT_EQ(parse_mesh(text, "s.obj").corners.size(), 6u);
+  EXPECT_EQ(parse_mesh(text, "s.obj", ObjContent::as_mujoco).corners, (std::vector<std::uint32_t>{0, 1, 2}));
+}
+
 TEST(Mesh, DamagedFilesAreRefusedWithTheirName) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::string whole = binary_stl({{0, 0, 0, 1, 0, 0, 0, 1, 0}});

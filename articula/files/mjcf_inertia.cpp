@@ -141,7 +141,8 @@ const TriangleMesh* triangles_of(MeshAsset& mesh, Files& files) {
     return nullptr;
   }
   try {
-    mesh.triangles = std::make_shared<TriangleMesh>(read_mesh(found->path, shown(mesh.file)));
+    mesh.triangles =
+        std::make_shared<TriangleMesh>(read_mesh(found->path, shown(mesh.file), ObjContent::as_mujoco));
   } catch (const ModelError& error) {
     mesh.problem = error.what();
   }

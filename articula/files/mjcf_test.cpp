@@ -409,6 +409,11 @@ TEST_F(MjcfFiles, NoFileOutsideIsRead) {
   put("in/main.xml",
       R"(<mujoco><asset><mesh file="../m.stl"/></asset><worldbody><body><geom type="mesh" mesh="m"/></body></worldbody></mujoco>)");
   EXPECT_NE(why_not().find("was not found below"), std::string::npos) << why_not();
+  // Unless the user names the folder.
+  ReadOptions options;
+  options.packages["all"] = folder_.string();
+  put("in/main.xml", R"(<mujoco><worldbody><include file="../secret.xml"/></worldbody></mujoco>)");
+  EXPECT_EQ(read_model((folder_ / "in" / "main.xml").string(), options).spec.links.at(0).name, "secret");
   put("in/main.xml", R"(<mujoco><worldbody><include file="main.xml"/></worldbody></mujoco>)");
   EXPECT_NE(why_not().find("included twice"), std::string::npos) << why_not();
 }

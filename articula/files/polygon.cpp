@@ -1,6 +1,8 @@
 #include "articula/files/polygon.hpp"
 
+#include <array>
 #include <cmath>
+#include <limits>
 
 #include "articula/spatial/vec3.hpp"
 
@@ -47,12 +49,83 @@ std::vector<Flat> flattened(std::span<const float> points, std::span<const Index
   return out;
 }
 
-double squared_distance(std::span<const float> points, Index a, Index b) {
-  const V3 d = point(points, a) - point(points, b);
-  return dot(d, d);
+float squared_distance(std::span<const float> points, Index a, Index b) {
+  const float* const p = &points[3 * std::size_t(a)];
+  const float* const q = &points[3 * std::size_t(b)];
+  const float x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2];
+  return x * x + y * y + z * z;
+}
+
+// --- as MuJoCo's reader does it: in floats, seen along an axis of coordinates -------------------------
+constexpr std::size_t most_corners_there = 100;  // it leaves larger ones out
+
+struct FlatFloat {
+  float x, y;
+};
+
+/// The two coordinates that the first corner of any size is seen in.
+std::array<std::size_t, 2> axes_of(std::span<const float> points, std::span<const Index> polygon) {
+  for (std::size_t k = 0; k < polygon.size(); ++k) {
+    const float* const a = &points[3 * std::size_t(polygon[k])];
+    const float* const b = &points[3 * std::size_t(polygon[(k + 1) % polygon.size()])];
+    const float* const c = &points[3 * std::size_t(polygon[(k + 2) % polygon.size()])];
+    const float d[3] = {b[0] - a[0], b[1] - a[1], b[2] - a[2]},
+                e[3] = {c[0] - b[0], c[1] - b[1], c[2] - b[2]};
+    const float x = std::abs(d[1] * e[2] - d[2] * e[1]), y = std::abs(d[2] * e[0] - d[0] * e[2]),
+                z = std::abs(d[0] * e[1] - d[1] * e[0]);
+    constexpr float least = std::numeric_limits<float>::epsilon();
+    if (!(x > least || y > least || z > least)) continue;
+    if (x > y && x > z) break;
+    return {0, z > x && z > y ? std::size_t(1) : std::size_t(2)};
+  }
+  return {1, 2};
+}
+
+/// By crossings of a ray along x.
+bool inside(const std::array<FlatFloat, 3>& triangle, const FlatFloat& p) {
+  bool out = false;
+  for (std::size_t i = 0, j = 2; i < 3; j = i++) {
+    const FlatFloat &a = triangle[i], &b = triangle[j];
+    if ((a.y > p.y) != (b.y > p.y) && p.x < (b.x - a.x) * (p.y - a.y) / (b.y - a.y) + a.x) out = !out;
+  }
+  return out;
 }
 
 }  // namespace
+
+void PolygonCutter::cut_as_mujoco(std::span<const float> points, std::span<const Index> polygon,
+                                  std::vector<Index>& corners) {
+  if (polygon.size() > most_corners_there) return;
+  const auto [right, up] = axes_of(points, polygon);
+  std::vector<Index> left(polygon.begin(), polygon.end());
+  const auto flat = [&, right = right, up = up](Index i) {
+    return FlatFloat{points[3 * std::size_t(i) + right], points[3 * std::size_t(i) + up]};
+  };
+  std::size_t at = 0, tries = left.size(), before = left.size();
+  while (left.size() > 3 && tries > 0 && work_ < most_work) {
+    const std::size_t n = left.size();
+    if (at >= n) at -= n;
+    if (before != n)
+      before = tries = n;
+    else
+      --tries;
+    const Index i = left[at], j = left[(at + 1) % n], k = left[(at + 2) % n];
+    const std::array<FlatFloat, 3> t{flat(i), flat(j), flat(k)};
+    const float corner = (t[1].x - t[0].x) * (t[2].y - t[1].y) - (t[1].y - t[0].y) * (t[2].x - t[1].x);
+    const float area = (t[0].x * t[1].y - t[0].y * t[1].x) * 0.5f;  // seen from the origin, not the polygon's
+    bool ear = !(corner * area < 0);
+    for (std::size_t other = 3; ear && other < n; ++other, ++work_)
+      ear = !inside(t, flat(left[(at + other) % n]));
+    ++work_;
+    if (!ear) {
+      ++at;
+      continue;
+    }
+    corners.insert(corners.end(), {i, j, k});
+    left.erase(left.begin() + std::ptrdiff_t((at + 1) % n));
+  }
+  if (left.size() == 3) corners.insert(corners.end(), {left[0], left[1], left[2]});
+}
 
 void PolygonCutter::cut(std::span<const float> points, std::span<const Index> polygon,
                         std::vector<Index>& corners) {
@@ -64,6 +137,7 @@ void PolygonCutter::cut(std::span<const float> points, std::span<const Index> po
     add(p[first ? 0 : 1], p[2], p[3]);
     return;
   }
+  if (as_mujoco_) return cut_as_mujoco(points, polygon, corners);
   std::vector<std::size_t> left(polygon.size());
   for (std::size_t i = 0; i < left.size(); ++i) left[i] = i;
   const std::vector<Flat> flat = left.size() > 3 ? flattened(points, polygon) : std::vector<Flat>{};

@@ -19,12 +19,17 @@ struct TriangleMesh {
   std::vector<std::uint32_t> corners;  // three points per triangle
 };
 
+/// What of an OBJ file is taken: all of it, or what MuJoCo takes, the first object, cut into triangles as there.
+enum class ObjContent : unsigned char { all, as_mujoco };
+
 /// Reads an STL (text or binary), OBJ or Collada file, by its ending. Throws ModelError (file, what, expected) if it
 /// is something else, larger than 64 MiB, or damaged: points that are not finite, triangles without points.
 /// `name` stands for the file in messages.
-TriangleMesh read_mesh(const std::string& path, const std::string& name);
+TriangleMesh read_mesh(const std::string& path, const std::string& name,
+                       ObjContent content = ObjContent::all);
 /// Reads a mesh from memory; `name` stands for the file in messages and tells the format by its ending.
-TriangleMesh parse_mesh(std::string_view bytes, const std::string& name);
+TriangleMesh parse_mesh(std::string_view bytes, const std::string& name,
+                        ObjContent content = ObjContent::all);
 
 enum class ShapeKind : unsigned char { box, cylinder, sphere, capsule, mesh };
 

@@ -47,6 +47,8 @@ COMMANDS = [
     (["convert", "ROBOT", "OUT", "--format", "urdf", "--attach", "TEXT@d"], [b"hand", b"x=puma560", b"robot.urdf"]),
     (["convert", "ROBOT", "OUT", "--format", "urdf", "--payload", "TEXT"], [b"c=1,0,0,1", b"d=1,0,0,1,1,1,1,0,0,0"]),
     (["convert", "ROBOT", "OUT", "--format", "sdf", "--rename", "TEXT", "--scale", "2,3"], [b"link:b=x", b"j=k"]),
+    (["info", "FILE", "--json"], corpus("mjcf")), (["check", "FILE"], corpus("mjcf")), (["convert", "FILE", "OUT", "--format", "mjcf"], corpus("mjcf")),
+    (["view", "FILE", "--out", "OUT"], corpus("mjcf")),
     (["check", "FILE"], models(".json") + corpus("scene")), (["eval", "FILE", "grasp", "--out", "OUT"], models(".json")),
     (["eval", "ROBOT", "inverse_dynamics", "forward_dynamics", "--states", "FILE", "--out", "OUT"], corpus("states")),
     (["operators", "ROBOT", "phi*x", "--states", "FILE"], corpus("states")), (["operators", "ROBOT", "TEXT"], corpus("expression")),
