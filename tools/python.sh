@@ -76,10 +76,10 @@ case $what in
     "$bin/python" -m build -q --sdist -o dist .
     # For every processor, not for this machine alone.
     "$bin/pip" wheel -q . --no-deps -w dist/made -C cmake.define.ARTICULA_INSTRUCTION_SETS=all
-    if PATH="$bin:$PATH" "$bin/auditwheel" -q repair dist/made/*.whl -w dist; then
+    if PATH="$bin:$PATH" "$bin/auditwheel" repair dist/made/*.whl -w dist > build-python/auditwheel.log 2>&1; then
       rm -r dist/made
     else
-      echo "the wheel is for this machine alone: auditwheel cannot repair it"
+      echo "the wheel is for this machine alone: auditwheel cannot repair it (build-python/auditwheel.log)"
       mv dist/made/*.whl dist && rmdir dist/made
     fi
     # The oldest Python and NumPy, and the newest, where they are: others are asked for by PYTHONS="python3.12 ..".

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from . import controllers, convert, operators
     from .motion import MonteCarlo, Rollout, monte_carlo, rollout, simulate
     from .recording import Recording, View, view
-    from .spaces import Count, Counts, DiagonalizedDynamics, Regulator, Scene, TaskController, TaskSpace, count, lqr, state_space
+    from .scenes import Scene
+    from .spaces import Count, Counts, DiagonalizedDynamics, Regulator, TaskController, TaskSpace, count, lqr, state_space
     from .spec import FrameSpec, JointSpec, LinkSpec, ModelSpec
 
 __version__ = "0.1.0"
@@ -42,7 +43,8 @@ _later = {
     **dict.fromkeys(("FrameSpec", "JointSpec", "LinkSpec", "ModelSpec"), "spec"),
     **dict.fromkeys(("Recording", "View", "view"), "recording"),
     **dict.fromkeys(("MonteCarlo", "Rollout", "monte_carlo", "rollout", "simulate"), "motion"),
-    **dict.fromkeys(("Count", "Counts", "DiagonalizedDynamics", "Regulator", "Scene", "TaskController", "TaskSpace", "count", "lqr", "state_space"), "spaces"),
+    **dict.fromkeys(("Count", "Counts", "DiagonalizedDynamics", "Regulator", "TaskController", "TaskSpace", "count", "lqr", "state_space"), "spaces"),
+    "Scene": "scenes",
 }
 
 
@@ -53,7 +55,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in ("controllers", "convert", "motion", "operators", "recording", "spaces", "spec"):
+    if name in ("controllers", "convert", "motion", "operators", "recording", "scenes", "spaces", "spec"):
         return import_module("." + name, __name__)
     if name in _later:
         return getattr(import_module("." + _later[name], __name__), name)

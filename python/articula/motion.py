@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from .spaces import Scene
+    from .scenes import Scene
 
     _Function = Callable[[float, NDArray[np.float64], NDArray[np.float64]], ArrayLike]
     _Controller = Union[_Function, tuple[_Function, float], _controllers.Controller]
@@ -154,7 +154,7 @@ def simulate(
         >>> round(float(fall.q[-1, 1]), 12), fall.ended_by
         (1.0, 0)
     """
-    from .spaces import Scene as SceneClass
+    from .scenes import Scene as SceneClass
 
     scene = model if isinstance(model, SceneClass) else None
     mechanism = model_of("simulate", model.model if isinstance(model, SceneClass) else model)
