@@ -179,7 +179,7 @@ Subcommand add_operators(CLI::App& program) {
       "They are joined by * + - and numbers; star(..) is the adjoint, inv(..) the inverse, of phi, psi, D,\n"
       "I + H*phi*K, I - H*psi*K, the mass operator H*phi*M*star(phi)*star(H) and products of these.\n"
       "Vectors: q v a tau and any other name from the state; a_bias b_bias a_g are made from it.\n"
-      "Body vectors have six numbers a body, base to tip, world axes at the body's joint origin; joint "
+      "Body vectors have six numbers per body, base to tip, world axes at the body's joint origin; joint "
       "vectors are in\n"
       "velocity order.\n\n"
       "Example:\n"

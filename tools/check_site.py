@@ -15,7 +15,6 @@ REFERENCE_PAGES = ["index", "annotated", "files", "classarticula_1_1Model", "for
 DOXYGENS_OWN = {"nested-classes"}  # a heading that Doxygen 1.9 lists and leaves out where all nested classes are private
 BROWSERS = [os.environ.get("CHROMIUM", ""), "/usr/bin/chromium", "/usr/bin/chromium-browser", "/usr/bin/google-chrome"]
 LOOKS = [("light", 1400, 900), ("dark", 400, 800)]
-WITHOUT_EXAMPLE = {"docs/command_line.html", "docs/reliability.html"}  # still to be given one
 NEAR_TOP = 900  # pixels at a desk's width: on the first screen
 
 CONTRAST = r"""() => {
@@ -114,7 +113,7 @@ def opened(browser, site, name, look):
     if wide > width:
         problems.append(f"{wide} pixels wide in a window of {width}")
     own = name.startswith("docs/") or name in ("index.html", "cpp.html")
-    if own and name not in WITHOUT_EXAMPLE and width > 1000 and page.evaluate(FIRST_EXAMPLE) > NEAR_TOP:
+    if own and width > 1000 and page.evaluate(FIRST_EXAMPLE) > NEAR_TOP:
         problems.append(f"no picture or example within {NEAR_TOP} pixels of its top")
     context.close()
     return [f"{name} ({scheme}, {width} pixels): {problem}" for problem in problems]
