@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <mutex>
 #include <numbers>
 #include <optional>
@@ -13,6 +14,7 @@
 #include "articula/batch/batch.hpp"
 #include "articula/model/configuration.hpp"
 #include "articula/model/inertial_parameters.hpp"
+#include "cli/device.hpp"
 #include "cli/input.hpp"
 #include "cli/progress.hpp"
 #include "cli/states.hpp"
@@ -177,9 +179,10 @@ bool can_run_together(const TreeSetup& setup) {
          stepping_of(setup.integrator) == Stepping::explicit_step;
 }
 
-/// Some runs together. Those that fail keep `done` false: they are for one at a time, which says why.
-void run_together(const Model& model, const std::vector<Run>& runs, const std::vector<Result*>& results,
-                  bool other_masses, const Grid& grid) {
+/// Some runs together, by a batch of the processor or of a GPU. Those that fail keep `done` false: they are for one at a
+/// time, which says why.
+void run_together(const Model& model, auto&& batch, const std::vector<Run>& runs,
+                  const std::vector<Result*>& results, bool other_masses, const Grid& grid) {
   const std::size_t count = runs.size(), nq = model.nq(), nv = model.nv();
   // Steps between looks at whether to stop: some ten milliseconds' worth.
   const long most = std::clamp(3000L / long(nv), 1L, 32L);
@@ -191,7 +194,6 @@ void run_together(const Model& model, const std::vector<Run>& runs, const std::v
     add(q, run.setup.q), add(v, run.setup.v), add(tau, run.setup.tau);
     if (other_masses) add(inertias, inertial_parameters(run.model));
   }
-  Batch<> batch(model);
   if (other_masses) batch.vary(inertias);
   std::vector<double> fastest(count);
   for (long k = 0; k < grid.steps();) {
@@ -289,7 +291,17 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
   // Which runs are together depends on their numbers alone, too.
   const bool other_masses =
       std::any_of(drawn.begin(), drawn.end(), [](const Drawn& d) { return d.what == Drawn::What::mass; });
-  const int together = can_run_together(setup) && model.nv() > 0 ? 16 : 1;
+  const bool alike = can_run_together(setup) && model.nv() > 0;
+  std::optional<cuda::Batch<double>> device;
+  std::exception_ptr device_failed;
+  if (options.device == "cuda") {
+    if (!alike)
+      throw InputError(
+          "--device cuda is for runs whose steps are all alike: constant forces, no friction, limits checked or "
+          "ignored, an integrator of fixed steps");
+    device.emplace(device_batch(model));
+  }
+  const int together = device ? 4096 : alike ? 16 : 1;
   const auto run_group = [&](int group) {
     const int begin = group * together, end = std::min(options.runs, begin + together);
     if (end - begin > 1) {
@@ -305,8 +317,14 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
         }
       }
       try {
-        if (!runs.empty()) run_together(model, runs, of, other_masses, grid);
+        if (!runs.empty() && device)
+          run_together(model, *device, runs, of, other_masses, grid);
+        else if (!runs.empty())
+          run_together(model, Batch<>(model), runs, of, other_masses, grid);
       } catch (const std::bad_alloc&) {
+        throw;
+      } catch (const cuda::DeviceError&) {
+        device_failed = std::current_exception();  // there is one thread; it ends
         throw;
       } catch (const std::exception&) {  // said below
       }
@@ -319,7 +337,8 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
   const int groups = (options.runs + together - 1) / together;
   std::atomic<int> next{0}, finished{0};
   const int hardware = int(std::max(1u, std::thread::hardware_concurrency()));
-  const int count = std::min(options.threads > 0 ? options.threads : hardware, std::max(1, groups));
+  const int count =
+      device ? 1 : std::min(options.threads > 0 ? options.threads : hardware, std::max(1, groups));
   std::vector<std::thread> threads;
   std::atomic<bool> out_of_memory{false};
   const auto work = [&] {
@@ -327,6 +346,8 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
       for (int i; !asked_to_stop() && (i = next++) < groups; ++finished) run_group(i);
     } catch (const std::bad_alloc&) {
       out_of_memory = true;
+      next = finished = groups;
+    } catch (const cuda::DeviceError&) {
       next = finished = groups;
     }
   };
@@ -339,6 +360,7 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
     }
   }
   for (auto& thread : threads) thread.join();
+  if (device_failed) std::rethrow_exception(device_failed);
   if (out_of_memory) throw std::bad_alloc();
 
   failed =

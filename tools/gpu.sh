@@ -4,7 +4,7 @@
 #   tools/gpu.sh FOLDER [BINARIES]
 # BINARIES: a folder with articula_bench and articula_gpu_test, default build (made by: cmake --preset release && ninja -C
 # build articula_bench articula_gpu_test); libraries that they need may lie in its folder lib. STAGES: which of bench test
-# sanitize peers, default all.
+# sanitize peers, default all. VARIANTS=1: the bench times other ways to compile the calls too.
 set -u
 out=${1:?usage: tools/gpu.sh FOLDER [BINARIES]}
 bin=${2:-build}
@@ -17,7 +17,7 @@ for stage in $stages; do
   begin=$SECONDS
   case $stage in
     bench)
-      run timeout "${LIMIT:-300}" "$bin/articula_bench" --device cuda "$root/models/arm7.urdf" \
+      run timeout "${LIMIT:-300}" "$bin/articula_bench" --device cuda ${VARIANTS:+--variants} "$root/models/arm7.urdf" \
         "free:$root/models/quadruped.urdf" "free:$root/models/humanoid.urdf" > "$out/bench.txt" 2>&1
       ;;
     test)

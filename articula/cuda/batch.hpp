@@ -25,6 +25,7 @@ struct BatchOptions {
   Handle stream =
       nullptr;  // a CUstream; null: the default one. Calls on the host's memory have streams of their own
   std::optional<Style> style{};  // unless it is left to the model's size
+  Tuning tuning{};
   Progress progress{};
 };
 

@@ -3,7 +3,7 @@
 // (articula/batch) say around them.
 #pragma once
 
-#include "articula/cuda/device_columns.hpp"
+#include "articula/cuda/device_limbs.hpp"
 #include "articula/kernels/centroidal_map_text.hpp"
 #include "articula/kernels/diagonal_text.hpp"
 #include "articula/kernels/inverse_dynamics_text.hpp"
@@ -46,8 +46,12 @@ struct gravity_forces : InFullCoordinates {
 };
 struct forward_dynamics : InOwnCoordinates {
   static constexpr MemoryNeeds needs = accelerating;
+  static constexpr bool takes = limb_by_limb, gives = limb_by_limb;
   ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
-    return accelerate(x.tree, x[q], x[v], x[tau], x.wrenches, m, x.out[0]);
+    if constexpr (limb_by_limb)
+      return accelerate_limb_by_limb(x, m);
+    else
+      return accelerate(x.tree, x[q], x[v], x[tau], x.wrenches, m, x.out[0]);
   }
 };
 struct mass_matrix : InFullCoordinates {
@@ -271,6 +275,36 @@ struct linearized_forward : InOwnCoordinates {
           });
       return smallest;
     }
+  }
+};
+/// by_q = -M^-1 dtau_dq and by_v = -M^-1 dtau_dv, in their places: the products that end the linearized forward dynamics
+/// in steps. The inverse's triangle is in registers, and columns pass by.
+struct solved_linearization : InOwnCoordinates {
+  static constexpr MemoryNeeds needs = to_move;
+  static constexpr bool takes = true, gives = true;
+  ARTICULA_INLINE static Number run(const Context& x, const Memory&) {
+    Number inverse[nv * (nv + 1) / 2];
+#pragma unroll
+    for (int i = 0; i < nv; ++i)
+#pragma unroll
+      for (int j = 0; j <= i; ++j) inverse[i * (i + 1) / 2 + j] = -x.given[2].at[(i * nv + j) * x.given[2].step];
+#pragma unroll 1
+    for (int c = 0; c < 2 * nv; ++c) {
+      const Given& of = c < nv ? x.given[0] : x.given[1];
+      Number* const to = of.at + (c < nv ? c : c - nv) * of.step;
+      Number column[nv];
+#pragma unroll
+      for (int i = 0; i < nv; ++i) column[i] = to[i * nv * of.step];
+#pragma unroll
+      for (int i = 0; i < nv; ++i) {
+        Number sum(0);
+#pragma unroll
+        for (int j = 0; j < nv; ++j)
+          sum += inverse[i > j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i] * column[j];
+        to[i * nv * of.step] = sum;
+      }
+    }
+    return one;
   }
 };
 struct perturbed_inverse : InFullCoordinates {

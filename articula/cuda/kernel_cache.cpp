@@ -24,8 +24,10 @@ std::uint64_t hash(std::string_view bytes, std::uint64_t start = 0xcbf29ce484222
   return start;
 }
 
-std::vector<std::string> options_of(int architecture) {
-  return {fmt::format("-arch=sm_{}", architecture), "-std=c++20", "-default-device", "-w"};
+std::vector<std::string> options_of(const Program& program, int architecture) {
+  std::vector<std::string> all{fmt::format("-arch=sm_{}", architecture), "-std=c++20", "-default-device", "-w"};
+  all.insert(all.end(), program.options.begin(), program.options.end());
+  return all;
 }
 
 /// All that the machine code depends on, as 128 bits.
@@ -35,7 +37,7 @@ std::string key_of(const Program& program, int architecture, const std::string& 
     all += fmt::format("\n{}\n", x.size());
     all += x;
   };
-  for (const std::string& option : options_of(architecture)) add(option);
+  for (const std::string& option : options_of(program, architecture)) add(option);
   add(program.text);
   for (const auto& [name, text] : program.files) add(name), add(text);
   return fmt::format("{:016x}{:016x}", hash(all), hash(all, 0x9e3779b97f4a7c15u));
@@ -95,7 +97,7 @@ std::string compile(const Program& program, int architecture) {
   const Compiler& c = compiler();
   std::vector<const char*> names, texts, options;
   for (const auto& [name, text] : program.files) names.push_back(name.c_str()), texts.push_back(text.c_str());
-  const std::vector<std::string> given = options_of(architecture);
+  const std::vector<std::string> given = options_of(program, architecture);
   for (const std::string& option : given) options.push_back(option.c_str());
   Compilation p;
   const auto check = [&](int result, const char* doing) {
