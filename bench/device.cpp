@@ -16,8 +16,8 @@
 #include "articula/diagonal/operation_counts.hpp"
 #include "articula/files/urdf.hpp"
 #include "articula/model/configuration.hpp"
+#include "bench/device.hpp"
 #include "bench/measure.hpp"
-#include "bench/robot.hpp"
 
 namespace articula::bench {
 
@@ -30,7 +30,9 @@ struct Variant {
   std::optional<Style> style{};
   cuda::Tuning tuning{};
   std::string words() const {
-    std::string text = !style ? "the library's choice" : *variant.words();
+    std::string text = !style                         ? "the library's choice"
+                       : *style == Style::specialised ? "specialised"
+                                                      : "rolled";
     if (tuning.threads != cuda::Tuning{}.threads) text += fmt::format(", {} threads", tuning.threads);
     if (tuning.blocks) text += fmt::format(", {} blocks", tuning.blocks);
     return text;
@@ -45,29 +47,30 @@ struct DeviceRow {
   std::size_t count;
 };
 
-/// Random states, in columns, as many as asked for: the same 4096 over and over.
+/// Random states, in columns, as many as asked for, of the arguments that are used: the same 4096 over and over.
 template <class S>
 struct ResidentStates {
-  ResidentStates(const Model& model, std::size_t count) : count(count) {
-    constexpr std::size_t different = 4096;
+  ResidentStates(const Model& model, std::size_t count, std::span<const Argument> uses) {
+    const std::size_t different = std::min<std::size_t>(count, 4096);
     std::mt19937 random(1);
     std::uniform_real_distribution<double> draw(-1, 1);
     const std::vector<double> start = neutral(model);
     std::vector<double> at(model.nq()), step(model.nv());
-    for (int k = 0; k < argument_count; ++k) host[k].resize(count * size_of(model, static_cast<Argument>(k)));
-    for (std::size_t s = 0; s < std::min(count, different); ++s) {
-      for (double& x : step) x = draw(random);
-      integrate(model, start, step, at);
-      for (std::size_t i = 0; i < at.size(); ++i) host[0][i * count + s] = static_cast<S>(at[i]);
-      for (int k = 1; k < argument_count; ++k)
-        for (std::size_t i = 0; i < step.size(); ++i) host[k][i * count + s] = static_cast<S>(draw(random));
+    for (const Argument argument : uses) {
+      auto& x = host[static_cast<int>(argument)];
+      const std::size_t n = size_of(model, argument);
+      x.resize(count * n);
+      for (std::size_t s = 0; s < different; ++s) {
+        for (double& d : step) d = draw(random);
+        integrate(model, start, step, at);
+        for (std::size_t i = 0; i < n; ++i)
+          x[i * count + s] = static_cast<S>(argument == Argument::q ? at[i] : step[i]);
+      }
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t s = different; s < count; s += different)
+          std::copy_n(&x[i * count], std::min(different, count - s), &x[i * count + s]);
     }
-    for (int k = 0; k < argument_count; ++k)
-      for (std::size_t i = 0; i < host[k].size() / count; ++i)
-        for (std::size_t s = different; s < count; ++s)
-          host[k][i * count + s] = host[k][i * count + s % different];
   }
-  std::size_t count;
   std::array<std::vector<S>, argument_count> host;
 };
 
@@ -130,7 +133,7 @@ class DeviceBench {
   /// From the host's memory and back, and the CPU's batch.
   void transfers(const char* name, std::size_t count) {
     const Algorithm& a = *find_algorithm(name);
-    ResidentStates<S> states(model_, count);
+    ResidentStates<S> states(model_, count, a.uses);
     std::vector<std::vector<S>> results;
     std::vector<std::span<S>> out;
     for (const Part& part : a.parts) results.emplace_back(count * size_of(model_, part, 1));
@@ -173,7 +176,7 @@ class DeviceBench {
     const std::vector<int> frames = frames_of(a.name);
     const cuda::KernelUse use = batch.prepare(a.name, frames);
     const double made = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
-    ResidentStates<S> states(model_, count);
+    ResidentStates<S> states(model_, count, a.uses);
     std::vector<cuda::Array<S>> arrays;
     arrays.reserve(32);
     Call<S> call;
@@ -195,8 +198,7 @@ class DeviceBench {
     const double s = seconds_on_device([&] { batch.compute(a, call); }, quick_ ? 2 : 20);
     const double rate = static_cast<double>(count) / s, operations = operations_of(model_, a);
     fmt::print("| {} | {} | {} | {} | {} | {:.1f} us | **{:.3g}** | {} | {} | {} | {:.0f} % | {:.1f} |\n",
-               name_, number(), a.name, count, variant.words(),
-               s * 1e6, rate, use.registers, use.local_bytes,
+               name_, number(), a.name, count, variant.words(), s * 1e6, rate, use.registers, use.local_bytes,
                operations > 0
                    ? fmt::format("{:.0f} %", 100 * operations * rate / (sizeof(S) == 8 ? 33.5e12 : 67e12))
                    : "-",
@@ -207,7 +209,8 @@ class DeviceBench {
   void rollout(const Variant& variant, std::size_t count, std::size_t steps) {
     cuda::Batch<S> batch(model_, options_of(variant));
     const cuda::KernelUse use = batch.prepare_rollout(Integrator::rk4);
-    ResidentStates<S> states(model_, count);
+    constexpr Argument uses[] = {Argument::q, Argument::v};
+    ResidentStates<S> states(model_, count, uses);
     cuda::Array<S> q(0, states.host[0].size()), v(0, states.host[1].size()), q_end(0, q.size()),
         v_end(0, v.size());
     q.upload(states.host[0]), v.upload(states.host[1]);
@@ -216,8 +219,8 @@ class DeviceBench {
     const double s = seconds_on_device([&] { batch.rollout(q, v, {}, o, q_end, v_end); }, quick_ ? 1 : 3);
     fmt::print(
         "| {} | {} | rollout, {} rk4 steps | {} | {} | {:.4g} ms | **{:.3g} steps** | {} | {} | | | |\n",
-        name_, number(), steps, count, variant.words(), s * 1e3,
-        static_cast<double>(count * steps) / s, use.registers, use.local_bytes);
+        name_, number(), steps, count, variant.words(), s * 1e3, static_cast<double>(count * steps) / s,
+        use.registers, use.local_bytes);
     std::fflush(stdout);
   }
 
@@ -234,8 +237,8 @@ std::vector<bool> in_processes(int processes, std::size_t count, double limit, c
     std::atomic<std::size_t> next;
     std::atomic<bool> done[1024];
   };
-  auto* const shared = new (mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
-                                 -1, 0)) Shared{};
+  auto* const shared =
+      new (mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)) Shared{};
   std::vector<pid_t> children;
   for (int part = 0; part < processes; ++part) {
     const pid_t child = fork();

@@ -10,6 +10,7 @@
 
 #include "articula/error.hpp"
 #include "articula/kernels/instruction_set.hpp"
+#include "bench/device.hpp"
 #include "bench/page.hpp"
 #include "bench/robot.hpp"
 

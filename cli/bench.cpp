@@ -94,7 +94,8 @@ std::vector<const Algorithm*> usable(const Model& model) {
 }
 
 /// ns of a call whose arrays are on the GPU, in columns.
-double ns_on_device(cuda::Batch<double>& batch, const Algorithm& a, std::size_t count, const Call<double>& rows) {
+double ns_on_device(cuda::Batch<double>& batch, const Algorithm& a, std::size_t count,
+                    const Call<double>& rows) {
   std::vector<cuda::Array<double>> arrays;
   arrays.reserve(argument_count + rows.out.size());
   Call<double> call = rows;
@@ -194,9 +195,10 @@ ExitCode run(const BenchOptions& o) {
     std::vector<Call<double>> calls;
     for (std::size_t k = 0; k < (together ? 1 : 16); ++k) calls.push_back(states.call(model, a, k, batch));
     const double ns =
-        device && on_devices(model, a) ? ns_on_device(*device, a, batch, states.call(model, a, 0, batch)) / o.batch
+        device && on_devices(model, a)
+            ? ns_on_device(*device, a, batch, states.call(model, a, 0, batch)) / o.batch
         : together ? bench::best_ns([&](long) { evaluator.many(a, batch, calls[0]); }, 5e-3, 20) / o.batch
-                 : bench::best_ns([&](long k) { a.one_in_double(one, calls[k % 16]); }, 1e-3, 60);
+                   : bench::best_ns([&](long k) { a.one_in_double(one, calls[k % 16]); }, 1e-3, 60);
     Json row{{"algorithm", a.name},
              {"model", model.name()},
              {"nv", model.nv()},

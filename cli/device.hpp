@@ -1,6 +1,8 @@
 // --device of eval, bench and simulate --monte-carlo.
 #pragma once
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <string>
 
@@ -15,8 +17,9 @@ inline void add_device_option(CLI::App& app, std::string& device, const std::str
 /// A GPU's batch of rows in this process's memory. Throws DeviceError where there is no GPU.
 inline cuda::Batch<double> device_batch(const Model& model, Layout layout = Layout::rows,
                                         cuda::Where memory = cuda::Where::host) {
-  return cuda::Batch<double>(
-      model, {.layout = layout, .memory = memory, .progress = [](const std::string& text) { say("{}", text); }});
+  cuda::BatchOptions options{.layout = layout, .memory = memory};
+  if (isatty(STDERR_FILENO)) options.progress = [](const std::string& text) { say("{}", text); };
+  return cuda::Batch<double>(model, options);
 }
 /// Algorithms that are computed one state after the other stay on the processor.
 inline bool on_devices(const Model& model, const Algorithm& algorithm) {

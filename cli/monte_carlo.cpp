@@ -297,7 +297,8 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
   if (options.device == "cuda") {
     if (!alike)
       throw InputError(
-          "--device cuda is for runs whose steps are all alike: constant forces, no friction, limits checked or "
+          "--device cuda is for runs whose steps are all alike: constant forces, no friction, limits checked "
+          "or "
           "ignored, an integrator of fixed steps");
     device.emplace(device_batch(model));
   }

@@ -11,10 +11,10 @@
 
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/report/recording_report.hpp"
+#include "cli/device.hpp"
 #include "cli/input.hpp"
 #include "cli/journal.hpp"
 #include "cli/model_source.hpp"
-#include "cli/device.hpp"
 #include "cli/monte_carlo.hpp"
 #include "cli/output.hpp"
 #include "cli/plot.hpp"

@@ -118,7 +118,8 @@ TEST_F(Cuda, TwoProcessesFillOneCache) {
     EXPECT_EQ(status, 0);
   }
   int entries = 0;
-  for (const auto& file : fs::directory_iterator(path("cache"))) entries += file.path().extension() == ".cubin";
+  for (const auto& file : fs::directory_iterator(path("cache")))
+    entries += file.path().extension() == ".cubin";
   EXPECT_EQ(entries, 1);
 }
 
@@ -147,9 +148,13 @@ TEST_F(Cuda, EvalAndMonteCarloGiveTheProcessorsNumbers) {
   ASSERT_EQ(b.size(), 9u);
   for (std::size_t i = 0; i < a.size(); ++i)
     for (int k = 0; k < 2; ++k)
-      EXPECT_NEAR(a[i]["forward_dynamics"][k].get<double>(), b[i]["forward_dynamics"][k].get<double>(), 1e-11);
-  const Words simulate{"simulate", "double_pendulum", "--monte-carlo", "3",     "--duration", "0.05",
-                       "--step",   "0.01",            "--integrator",  "rk4"};
+      EXPECT_NEAR(a[i]["forward_dynamics"][k].get<double>(), b[i]["forward_dynamics"][k].get<double>(),
+                  1e-11);
+  const Words simulate{"simulate",      "double_pendulum",
+                       "--monte-carlo", "3",
+                       "--duration",    "0.05",
+                       "--step",        "0.01",
+                       "--integrator",  "rk4"};
   Words on_gpu = simulate;
   on_gpu.insert(on_gpu.end(), {"--device", "cuda"});
   const Ran here = run(simulate), there = run(on_gpu);
@@ -164,8 +169,8 @@ TEST_F(Cuda, WithoutADriverThereIsOneClearError) {
                  R"({"q": [0, 0], "v": [0, 0], "tau": [0, 0]})", {"no GPU"});
   expect_failure(1, {"bench", "double_pendulum", "--batch", "8", "--device", "cuda"}, "", {"no GPU"});
   expect_failure(1,
-                 {"simulate", "double_pendulum", "--monte-carlo", "2", "--duration", "0.1", "--integrator", "rk4",
-                  "--device", "cuda"},
+                 {"simulate", "double_pendulum", "--monte-carlo", "2", "--duration", "0.1", "--integrator",
+                  "rk4", "--device", "cuda"},
                  "", {"no GPU"});
   expect_failure(2, {"simulate", "double_pendulum", "--duration", "0.1", "--device", "cuda"}, "",
                  {"--monte-carlo"});

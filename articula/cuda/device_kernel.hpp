@@ -2,7 +2,7 @@
 // some joint has nothing to move results are NaN, and the state's number is left for the caller.
 #pragma once
 
-#include "articula/cuda/device_algorithms.hpp"
+#include "articula/cuda/device_linearizations.hpp"
 #include "articula/cuda/device_operational_space.hpp"
 #include "articula/cuda/device_rollout.hpp"
 

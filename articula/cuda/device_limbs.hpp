@@ -23,7 +23,8 @@ struct LimbByLimb {
   template <int k>
   ARTICULA_INLINE void move(Moving<Number>& at) const {
     constexpr BodyIndex b = tree_index[k];
-    constexpr int q_end = k < bodies ? tree_index[k + 1].q : nq, v_end = k < bodies ? tree_index[k + 1].v : nv;
+    constexpr int q_end = k < bodies ? tree_index[k + 1].q : nq,
+                  v_end = k < bodies ? tree_index[k + 1].v : nv;
     need(Argument::q, b.q, q_end - b.q), need(Argument::v, b.v, v_end - b.v);
     const Number* const c = tree.constants_of(k);
     Number* const xk = slot(m.x, k, int(body::count));
@@ -86,15 +87,16 @@ struct LimbByLimb {
     for_each_index<bodies>([&](auto i) __attribute__((always_inline)) {
       constexpr int k = i.value + 1;
       move<k>(at);
-      pass_up_to<k, k < bodies ? tree_index[k < bodies ? k + 1 : k].inboard : 0>(sum, smallest);
+      pass_up_to < k, k<bodies ? tree_index[k < bodies ? k + 1 : k].inboard : 0>(sum, smallest);
     });
     return smallest;
   }
   ARTICULA_INLINE void outward(Number* a) const {
-    smooth(tree, m, a, [&](int k) __attribute__((always_inline)) {
-      // Of the body before, whose accelerations are known now.
-      if (k > 1) done(tree_index[k - 1].v, tree_index[k].v - tree_index[k - 1].v);
-    });
+    smooth(
+        tree, m, a, [&](int k) __attribute__((always_inline)) {
+          // Of the body before, whose accelerations are known now.
+          if (k > 1) done(tree_index[k - 1].v, tree_index[k].v - tree_index[k - 1].v);
+        });
     done(tree_index[bodies].v, nv - tree_index[bodies].v);
   }
 };

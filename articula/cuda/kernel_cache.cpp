@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "articula/cuda/cache_folder.hpp"
 #include "articula/cuda/driver.hpp"
 
 namespace articula::cuda {
@@ -25,7 +26,8 @@ std::uint64_t hash(std::string_view bytes, std::uint64_t start = 0xcbf29ce484222
 }
 
 std::vector<std::string> options_of(const Program& program, int architecture) {
-  std::vector<std::string> all{fmt::format("-arch=sm_{}", architecture), "-std=c++20", "-default-device", "-w"};
+  std::vector<std::string> all{fmt::format("-arch=sm_{}", architecture), "-std=c++20", "-default-device",
+                               "-w"};
   all.insert(all.end(), program.options.begin(), program.options.end());
   return all;
 }
@@ -43,7 +45,7 @@ std::string key_of(const Program& program, int architecture, const std::string& 
   return fmt::format("{:016x}{:016x}", hash(all), hash(all, 0x9e3779b97f4a7c15u));
 }
 
-fs::path folder() {
+fs::path folder_of_environment() {
   const auto value = [](const char* name) {
     const char* const x = std::getenv(name);
     return std::string(x ? x : "");
@@ -93,6 +95,8 @@ struct Compilation {
 
 }  // namespace
 
+std::string cache_folder() { return folder_of_environment(); }
+
 std::string compile(const Program& program, int architecture) {
   const Compiler& c = compiler();
   std::vector<const char*> names, texts, options;
@@ -132,7 +136,7 @@ std::string compile(const Program& program, int architecture) {
 std::string machine_code(const Program& program, int architecture, const Progress& progress) {
   int major = 0, minor = 0;
   compiler().Version(&major, &minor);
-  const fs::path at = folder();
+  const fs::path at = folder_of_environment();
   const fs::path entry =
       at.empty() ? at : at / (key_of(program, architecture, fmt::format("{}.{}", major, minor)) + ".cubin");
   if (!entry.empty())

@@ -34,7 +34,8 @@ struct Task {
 /// How a program's threads share a multiprocessor.
 struct Tuning {
   int threads = 128;  // of a block
-  int blocks = 0;     // that are to fit a multiprocessor at least, which limits registers; 0: the compiler's choice
+  int blocks =
+      0;  // that are to fit a multiprocessor at least, which limits registers; 0: the compiler's choice
 };
 
 struct Program {

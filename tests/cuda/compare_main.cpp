@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "articula/files/urdf.hpp"
+#include "tests/cuda/graph_capture.hpp"
 #include "tests/support/device_comparison.hpp"
 
 namespace articula::testing {
@@ -84,6 +85,7 @@ int compare(const Named& model, const Settings& settings, const cuda::BatchOptio
       c.everything();
     } else {
       for (const char* const name : few_algorithms(model)) c.compare(*find_algorithm(name), false);
+      if (options.layout == Layout::tiles) c.compare(*find_algorithm("forward_dynamics"), true);
       c.rollouts(Integrator::rk4);
     }
   } catch (const std::exception& error) {
@@ -94,6 +96,19 @@ int compare(const Named& model, const Settings& settings, const cuda::BatchOptio
              sizeof(S) == 8 ? "double" : "float", how, count, worst, worst_name);
   std::fflush(stdout);
   return failures;
+}
+
+/// Returns whether it failed.
+int compare_graph(const Named& model) try {
+  const double difference = difference_through_a_graph(model.make(), 300);
+  const bool failed = difference > 1e-11;
+  fmt::print("{}{:20} in a CUDA graph: {}\n", failed ? "FAILED " : "", model.name,
+             difference < 0 ? "this driver has none" : fmt::format("{:.1e} from the CPU's batch", difference));
+  std::fflush(stdout);
+  return failed;
+} catch (const std::exception& error) {
+  fmt::print("FAILED {} in a CUDA graph: {}\n", model.name, error.what());
+  return 1;
 }
 
 /// What there is to compare, as jobs for several processes.
@@ -137,6 +152,9 @@ int main(int argc, char** argv) {
   if (!settings.only.empty())
     std::erase_if(all, [&](const Named& n) { return n.name.find(settings.only) == std::string::npos; });
   std::vector<std::function<int()>> jobs;
+  for (const Named& model : all)
+    if (model.name == "arm7" || model.name == "double_pendulum")
+      jobs.push_back([&] { return compare_graph(model); });
   for (const Named& model : all)
     for (auto& job : jobs_of(model, settings)) jobs.push_back(std::move(job));
   // Taken one after the other by whoever is free.
