@@ -28,13 +28,14 @@ using cuda::Style;
 /// A way to make a call, to compare: style none: what the library takes.
 struct Variant {
   std::optional<Style> style{};
-  cuda::Tuning tuning{};
-  std::string words() const {
-    std::string text = !style                         ? "the library's choice"
-                       : *style == Style::specialised ? "specialised"
-                                                      : "rolled";
-    if (tuning.threads != cuda::Tuning{}.threads) text += fmt::format(", {} threads", tuning.threads);
-    if (tuning.blocks) text += fmt::format(", {} blocks", tuning.blocks);
+  std::optional<cuda::Tuning> tuning{};
+  std::string words(Style used) const {
+    std::string text = used == Style::specialised ? "specialised" : "rolled";
+    if (!style) return text;
+    text = "to compare: " + text;
+    if (tuning && tuning->threads != cuda::Tuning{}.threads)
+      text += fmt::format(", {} threads", tuning->threads);
+    if (tuning && tuning->blocks) text += fmt::format(", {} blocks", tuning->blocks);
     return text;
   }
 };
@@ -197,12 +198,12 @@ class DeviceBench {
     call.out = out, call.frames = frames;
     const double s = seconds_on_device([&] { batch.compute(a, call); }, quick_ ? 2 : 20);
     const double rate = static_cast<double>(count) / s, operations = operations_of(model_, a);
-    fmt::print("| {} | {} | {} | {} | {} | {:.1f} us | **{:.3g}** | {} | {} | {} | {:.0f} % | {:.1f} |\n",
-               name_, number(), a.name, count, variant.words(), s * 1e6, rate, use.registers, use.local_bytes,
-               operations > 0
-                   ? fmt::format("{:.0f} %", 100 * operations * rate / (sizeof(S) == 8 ? 33.5e12 : 67e12))
-                   : "-",
-               100 * bytes * rate / 4.8e12, made);
+    fmt::print(
+        "| {} | {} | {} | {} | {} | {:.1f} us | **{:.3g}** | {} | {} | {} | {:.0f} % | {:.1f} |\n", name_,
+        number(), a.name, count, variant.words(use.style), s * 1e6, rate, use.registers, use.local_bytes,
+        operations > 0 ? fmt::format("{:.0f} %", 100 * operations * rate / (sizeof(S) == 8 ? 33.5e12 : 67e12))
+                       : "-",
+        100 * bytes * rate / 4.8e12, made);
     std::fflush(stdout);
   }
 
@@ -219,8 +220,8 @@ class DeviceBench {
     const double s = seconds_on_device([&] { batch.rollout(q, v, {}, o, q_end, v_end); }, quick_ ? 1 : 3);
     fmt::print(
         "| {} | {} | rollout, {} rk4 steps | {} | {} | {:.4g} ms | **{:.3g} steps** | {} | {} | | | |\n",
-        name_, number(), steps, count, variant.words(), s * 1e3, static_cast<double>(count * steps) / s,
-        use.registers, use.local_bytes);
+        name_, number(), steps, count, variant.words(use.style), s * 1e3,
+        static_cast<double>(count * steps) / s, use.registers, use.local_bytes);
     std::fflush(stdout);
   }
 
@@ -273,7 +274,7 @@ struct DeviceRobot {
 /// What is timed of a robot; `variants`: also other ways to make the calls than the library's.
 void add_rows(std::vector<DeviceRow>& rows, int robot, const Model& model, bool variants, bool quick) {
   const std::size_t many = quick ? 1024 : 1 << 20;
-  const bool small = model.nv() <= 8, medium = model.nv() <= 20;
+  const bool medium = model.nv() <= 20;
   const Style rolled = Style::rolled, specialised = Style::specialised;
   for (const bool in_double : {false, true}) {
     const auto add = [&](const char* name, const Variant& v = {}, std::size_t count = 0) {
@@ -287,15 +288,15 @@ void add_rows(std::vector<DeviceRow>& rows, int robot, const Model& model, bool 
     add("rollout", {}, quick ? 256 : 65536);
     if (!variants) continue;
     add("forward_dynamics", {.style = rolled});
-    add("forward_dynamics", {.style = rolled, .tuning = {.threads = 64}});
-    add("forward_dynamics", {.style = rolled, .tuning = {.blocks = 4}});
+    add("forward_dynamics", {.style = rolled, .tuning = cuda::Tuning{.threads = 64}});
+    add("forward_dynamics", {.style = rolled, .tuning = cuda::Tuning{.blocks = 4}});
     for (const cuda::Tuning& t : {cuda::Tuning{128, 0}, {128, 3}, {128, 4}, {64, 0}, {256, 0}})
       if (!in_double || t.blocks < 4) add("forward_dynamics", {.style = specialised, .tuning = t});
     if (!medium) continue;
     for (const char* const name : {"mass_matrix", "inverse_mass_matrix", "linearized_inverse"})
       add(name, {.style = specialised});
-    if (!in_double) add("linearized_inverse", {.style = specialised, .tuning = {.blocks = 3}});
-    add("linearized_forward", {.style = small ? specialised : rolled});
+    if (!in_double) add("linearized_inverse", {.style = specialised, .tuning = cuda::Tuning{.blocks = 3}});
+    add("linearized_forward", {.style = rolled});
     add("rollout", {.style = specialised}, quick ? 256 : 65536);
   }
 }
@@ -322,7 +323,7 @@ int device_bench(const std::vector<std::string>& robots, bool quick, bool varian
   };
   const int cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   // Large robots first: their programs take longest.
-  const auto made = in_processes(cores, rows.size(), 240, [&](std::size_t i) {
+  const auto made = in_processes(cores, rows.size(), 150, [&](std::size_t i) {
     const DeviceRow& row = rows[rows.size() - 1 - i];
     with(row, [&](auto&& bench) { bench.prepare(row); });
   });
@@ -337,8 +338,8 @@ int device_bench(const std::vector<std::string>& robots, bool quick, bool varian
     if (made[rows.size() - 1 - i])
       with(row, [&](auto&& bench) { bench.row(row); });
     else
-      fmt::print("| {} | {} | {} | {} | {} | not compiled in time |\n", all[row.robot].name,
-                 row.in_double ? "double" : "float", row.algorithm, row.count, row.variant.words());
+      fmt::print("| {} | {} | {} | {} | not compiled in time |\n", all[row.robot].name,
+                 row.in_double ? "double" : "float", row.algorithm, row.count);
   }
   fmt::print("\nFrom the host's memory and back, and the CPU's batch on {} threads ({}):\n\n", cores,
              cpu_name());

@@ -3,11 +3,11 @@
 
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 
 #include "articula/cuda/batch.hpp"
 #include "cli/messages.hpp"
+#include "cli/options.hpp"
 
 namespace articula::cli {
 

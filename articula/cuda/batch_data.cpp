@@ -117,9 +117,24 @@ const Kernel& Batch<S>::Data::kernel(const WantedKernel& w, const Algorithm* alg
 }
 template <class S>
 void Batch<S>::Data::compile(Kernel& kernel, const Task& task) {
+  load(kernel, task, options.style.value_or(best_style(model, task, sizeof(S) == sizeof(double))));
+  // What the compiler makes of programs that are too large for it: hardly a register is used.
+  constexpr int too_few_registers = 32, much_memory = 1024;
+  if (options.style || kernel.use.style == Style::rolled || kernel.use.registers > too_few_registers ||
+      kernel.use.local_bytes < much_memory)
+    return;
+  const Use use(*context);
+  driver().check(driver().ModuleUnload(kernel.module), "unload a program");
+  kernel.module = nullptr;
+  load(kernel, task, Style::rolled);
+}
+template <class S>
+void Batch<S>::Data::load(Kernel& kernel, const Task& task, Style style) {
   Kernel* const k = &kernel;
-  k->use.style = options.style.value_or(best_style(model, task, sizeof(S) == sizeof(double)));
-  const Program program = program_of<S>(model, task, k->use.style, options.tuning);
+  k->use.style = style;
+  const Program program =
+      program_of<S>(model, task, style,
+                    options.tuning.value_or(best_tuning(model, task, style, sizeof(S) == sizeof(double))));
   k->use.threads = program.threads;
   const Device& device = context->device();
   const std::string code = machine_code(program, 10 * device.major + device.minor, options.progress);

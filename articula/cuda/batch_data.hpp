@@ -49,6 +49,7 @@ struct Batch<S>::Data {
 
   const Kernel& kernel(const WantedKernel& wanted, const Algorithm* algorithm);
   void compile(Kernel& kernel, const Task& task);
+  void load(Kernel& kernel, const Task& task, Style style);
   const Kernel& linearized_by_steps();
   void compute(const Algorithm& algorithm, const Call<S>& call);
   /// Launches or, for the host's memory, copies and launches piece by piece. args has everything but addresses of in and

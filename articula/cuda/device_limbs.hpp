@@ -8,7 +8,13 @@
 namespace articula::device {
 
 #ifdef ARTICULA_SPECIALISED
-inline constexpr bool limb_by_limb = !has_mimics && !varied;
+/// A serial chain is one limb, of which the plain sweeps keep less (docs/gpu.md).
+constexpr bool branched() {
+  for (int k = 2; k <= bodies; ++k)
+    if (tree_index[k].inboard != k - 1) return true;
+  return false;
+}
+inline constexpr bool limb_by_limb = !has_mimics && !varied && branched();
 
 /// need(argument, first, count): called before numbers of q, v or tau are read; done(first, count): accelerations known.
 template <class Need, class Done>

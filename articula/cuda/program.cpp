@@ -293,18 +293,43 @@ Program program_of(const Model& model, const Task& task, Style style, const Tuni
 template Program program_of<double>(const Model&, const Task&, Style, const Tuning&);
 template Program program_of<float>(const Model&, const Task&, Style, const Tuning&);
 
+namespace {
+
+bool branched(const Model& model) {
+  const Tree<double>& tree = model.tree<double>();
+  for (int k = 2; k <= tree.bodies; ++k)
+    if (tree.index[k].inboard != k - 1) return true;
+  return false;
+}
+/// Where limbs fit registers one at a time, though the whole tree does not.
+constexpr int most_bodies_by_limbs = 32;
+
+}  // namespace
+
 Style best_style(const Model& model, const Task& task, bool in_double) {
   // Measured on an H200 (docs/gpu.md): beyond these sizes code leaves the instruction cache or registers spill.
   const int bodies = model.body_count();
   if (task.varied || model.has_mimics()) return Style::rolled;
   const std::string_view name = task.algorithm;
-  if (name == "forward_dynamics" || name == "inverse_dynamics" || name == "bias_forces" ||
-      name == "gravity_forces")
-    return bodies <= (in_double ? 16 : 20) ? Style::specialised : Style::rolled;
-  if (name == "mass_matrix" || name == "inverse_mass_matrix" || name == "linearized_forward" ||
-      name == "linearized_inverse" || name == "rollout" || name == "forward_gradient")
-    return bodies <= 8 ? Style::specialised : Style::rolled;
-  return Style::rolled;
+  int most = 0;
+  if (name == "forward_dynamics" && branched(model))
+    most = most_bodies_by_limbs;
+  else if (name == "forward_dynamics" || name == "inverse_dynamics" || name == "bias_forces" ||
+           name == "gravity_forces")
+    most = in_double ? 16 : 20;
+  else if (name == "mass_matrix" || name == "inverse_mass_matrix")
+    most = 16;
+  else if (name == "rollout")
+    most = in_double ? 8 : 16;
+  else if (name == "linearized_forward" || name == "linearized_inverse" || name == "forward_gradient")
+    most = 8;
+  return bodies <= most ? Style::specialised : Style::rolled;
+}
+Tuning best_tuning(const Model& model, const Task& task, Style style, bool in_double) {
+  // Of large trees more threads at once are worth more than the registers they take from each other.
+  if (style == Style::specialised && task.algorithm == "forward_dynamics" && model.body_count() > 20)
+    return {.blocks = in_double ? 3 : 4};
+  return {};
 }
 bool linearized_in_steps(const Model& model) { return model.nv() <= 20 && !model.has_mimics(); }
 

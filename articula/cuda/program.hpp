@@ -51,6 +51,7 @@ Program program_of(const Model& model, const Task& task, Style style, const Tuni
 
 /// What pays: specialised programs for models that are small enough for the algorithm.
 Style best_style(const Model& model, const Task& task, bool in_double);
+Tuning best_tuning(const Model& model, const Task& task, Style style, bool in_double);
 /// Whether the linearized forward dynamics are better made of M^-1 and the linearized inverse dynamics, by a kernel each,
 /// than by one kernel that has to keep all of both.
 bool linearized_in_steps(const Model& model);

@@ -83,16 +83,24 @@ class DeviceComparison {
         device_(model, options),
         host_(model) {}
 
-  void everything() {
+  /// One of so many parts of all there is.
+  void everything(int part = 0, int parts = 1) {
+    int next = 0;
+    const auto mine = [&] { return next++ % parts == part; };
     for (const Algorithm& algorithm : algorithms()) {
       if (!algorithm.many<S>() || (!algorithm.mimics && model_.has_mimics())) continue;
       if (model_.has_mimics() && std::string_view(algorithm.name) == "operational_space") continue;
-      compare(algorithm, false);
-      if (algorithm.external_forces && !algorithm.options_one_by_one) compare(algorithm, true);
+      if (mine()) compare(algorithm, false);
+      if (algorithm.external_forces && !algorithm.options_one_by_one && mine()) compare(algorithm, true);
     }
     for (const Integrator integrator : {Integrator::euler, Integrator::symplectic_euler, Integrator::rk4})
-      rollouts(integrator);
-    masses();
+      if (mine()) rollouts(integrator);
+    vary();
+    for (const char* const name :
+         {"forward_dynamics", "inverse_dynamics", "mass_matrix", "inverse_mass_matrix", "kinetic_energy",
+          "linearized_forward", "linearized_inverse", "perturbed_inverse"})
+      if (mine()) compare(*find_algorithm(name), false);
+    if (mine()) rollouts(Integrator::rk4);
   }
 
   void compare(const Algorithm& algorithm, bool wrenches) {
@@ -167,8 +175,12 @@ class DeviceComparison {
     }
   }
 
-  /// States with masses of their own, of those algorithms for which Batch has them.
-  void masses() {
+  cuda::Batch<S>& device() { return device_; }
+  const DeviceStates<S>& states() const { return states_; }
+
+ private:
+  /// Masses of their own for all states, from here on.
+  void vary() {
     Rng rng(5);
     const std::vector<double> own = inertial_parameters(model_);
     std::vector<S> inertias, armature;
@@ -180,19 +192,7 @@ class DeviceComparison {
     host_.vary(inertias, armature);
     device_.vary(arranged(inertias, states_.count, options_.layout),
                  arranged(armature, states_.count, options_.layout));
-    for (const char* const name :
-         {"forward_dynamics", "inverse_dynamics", "mass_matrix", "inverse_mass_matrix", "kinetic_energy",
-          "linearized_forward", "linearized_inverse", "perturbed_inverse"})
-      compare(*find_algorithm(name), false);
-    rollouts(Integrator::rk4);
-    host_.use_model_inertias();
-    device_.use_model_inertias();
   }
-
-  cuda::Batch<S>& device() { return device_; }
-  const DeviceStates<S>& states() const { return states_; }
-
- private:
   struct Results {
     Results(const std::vector<std::size_t>& sizes, std::size_t count) {
       for (const std::size_t n : sizes) numbers.emplace_back(n * count, S(-7));
