@@ -80,6 +80,38 @@ TEST_F(Cuda, SpecialisedProgramsOfABranchedTreeAgreeWithTheProcessor) {
   EXPECT_EQ(count, 2);
 }
 
+TEST_F(Cuda, ProgramsThatTheCompilerLeftWithoutRegistersAreNotTaken) {
+  const auto style = [] {
+    cuda::Batch<double> batch(pendulum());
+    return batch.prepare("gravity_forces").style;
+  };
+  EXPECT_EQ(style(), cuda::Style::specialised);
+  setenv("ARTICULA_STAND_IN_LOCAL_BYTES", "9000", 1);
+  EXPECT_EQ(style(), cuda::Style::rolled);
+  unsetenv("ARTICULA_STAND_IN_LOCAL_BYTES");
+}
+
+TEST_F(Cuda, ProgramsAreChosenByTheModelsSize) {
+  using cuda::Style;
+  const auto model = [](const char* name, Base base) {
+    return read_urdf(std::string(ARTICULA_SOURCE_DIR) + "/models/" + name + ".urdf", {.base = base});
+  };
+  const Model quadruped = model("quadruped", Base::free), humanoid = model("humanoid", Base::free);
+  const auto style = [](const Model& m, const char* name, bool in_double) {
+    return cuda::best_style(m, {.algorithm = name, .uses = {}, .results = {}}, in_double);
+  };
+  EXPECT_EQ(style(quadruped, "rollout", false), Style::specialised);
+  EXPECT_EQ(style(quadruped, "rollout", true), Style::rolled);
+  EXPECT_EQ(style(quadruped, "inverse_mass_matrix", true), Style::specialised);
+  EXPECT_EQ(style(quadruped, "linearized_inverse", false), Style::rolled);
+  EXPECT_EQ(style(humanoid, "forward_dynamics", true), Style::specialised);
+  EXPECT_EQ(style(humanoid, "inverse_dynamics", false), Style::rolled);
+  const cuda::Task accelerate{.algorithm = "forward_dynamics", .uses = {}, .results = {}};
+  EXPECT_EQ(cuda::best_tuning(humanoid, accelerate, Style::specialised, false).blocks, 4);
+  EXPECT_EQ(cuda::best_tuning(humanoid, accelerate, Style::specialised, true).blocks, 3);
+  EXPECT_EQ(cuda::best_tuning(quadruped, accelerate, Style::specialised, true).blocks, 0);
+}
+
 TEST_F(Cuda, EveryFailureOfTheDeviceIsOneError) {
   EXPECT_NEAR(gravity_force(), expected_force(), 1e-14);
   const auto says = [](const std::string& said, const char* words) {
