@@ -10,6 +10,7 @@
 
 #include "articula/error.hpp"
 #include "articula/kernels/instruction_set.hpp"
+#include "bench/device.hpp"
 #include "bench/page.hpp"
 #include "bench/robot.hpp"
 
@@ -44,6 +45,7 @@ Prints Markdown.
   --svg FOLDER        the pictures
   --performance FILE  the whole page, with the machine, the command and bench/performance_notes.md; pictures beside it
   --device cuda       on a GPU instead: states per second of each call, and the CPU's batch (docs/gpu.md)
+  --variants          with --device: also other ways to compile the calls than the library's
   --effort X          times the usual time for each measurement
   --quick             a few calls each: shows that all of it works
   --help
@@ -54,7 +56,7 @@ struct Arguments {
   std::vector<std::string> plugins, only;
   std::string json, svg, performance, command, device;
   double effort = 1;
-  bool peers = true;
+  bool peers = true, variants = false;
 };
 
 [[noreturn]] void fail(const std::string& words) { throw std::runtime_error(words + "\n\n" + usage); }
@@ -97,6 +99,8 @@ Arguments parse(int argc, char** argv) {
       a.svg = value();
     else if (word == "--performance")
       a.performance = value();
+    else if (word == "--variants")
+      a.variants = true;
     else if (word == "--device") {
       a.device = value();
       if (a.device != "cuda") fail("--device is '" + a.device + "', expected cuda");
@@ -166,7 +170,7 @@ std::string read_file(const std::string& file) {
 
 int run(int argc, char** argv) {
   const Arguments a = parse(argc, argv);
-  if (!a.device.empty()) return device_bench(a.options.robots, a.options.quick);
+  if (!a.device.empty()) return device_bench(a.options.robots, a.options.quick, a.variants);
   sched_getaffinity(0, sizeof other_cores, &other_cores);
   CPU_ZERO(&one_core);
   const int core = sched_getcpu();

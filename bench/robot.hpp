@@ -54,7 +54,4 @@ std::pair<std::shared_ptr<Work>, std::size_t> make_workspace(Arguments&&... argu
   return {work, heap_in_use() - before};
 }
 
-/// articula_bench --device cuda. Returns the exit code.
-int device_bench(const std::vector<std::string>& robots, bool quick);
-
 }  // namespace articula::bench

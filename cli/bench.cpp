@@ -13,6 +13,7 @@
 #include "articula/kernels/instruction_set.hpp"
 #include "articula/model/configuration.hpp"
 #include "bench/measure.hpp"
+#include "cli/device.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -23,7 +24,7 @@ namespace {
 
 struct BenchOptions {
   ModelOptions model;
-  std::string out = "-", only;
+  std::string out = "-", only, device = "cpu";
   bool json = false;
   int batch = 1, threads = 1;
 };
@@ -93,6 +94,33 @@ std::vector<const Algorithm*> usable(const Model& model) {
   return all;
 }
 
+/// ns of a call whose arrays are on the GPU, in columns.
+double ns_on_device(cuda::Batch<double>& batch, const Algorithm& a, std::size_t count,
+                    const Call<double>& rows) {
+  std::vector<cuda::Array<double>> arrays;
+  arrays.reserve(argument_count + rows.out.size());
+  Call<double> call = rows;
+  std::vector<std::span<double>> out;
+  for (const Argument argument : a.uses) {
+    const auto from = rows[argument];
+    const std::size_t n = from.size() / count;
+    std::vector<double> columns(from.size());
+    for (std::size_t s = 0; s < count; ++s)
+      for (std::size_t i = 0; i < n; ++i) columns[i * count + s] = from[s * n + i];
+    arrays.emplace_back(batch.device().number, from.size());
+    arrays.back().upload(columns);
+    call.in[static_cast<int>(argument)] = arrays.back();
+  }
+  for (const auto& part : rows.out) {
+    arrays.emplace_back(batch.device().number, part.size());
+    out.emplace_back(arrays.back());
+  }
+  call.out = out;
+  batch.compute(a, call);
+  batch.check();
+  return bench::best_ns([&](long) { batch.compute(a, call), batch.check(); }, 5e-3, 20);
+}
+
 Json machine() {
   return {{"cpu", bench::cpu_name()},
           {"cores", std::thread::hardware_concurrency()},
@@ -139,8 +167,13 @@ ExitCode run(const BenchOptions& o) {
   if (o.batch < 1) throw InputError(fmt::format("--batch is {}, expected 1 or more", o.batch));
   if (o.threads > 1 && o.batch == 1)
     throw InputError("--threads goes with --batch: one state has one thread");
+  const bool on_device = o.device == "cuda";
+  if (on_device && (o.threads > 1 || o.batch == 1))
+    throw InputError("--device cuda goes with --batch N and without --threads: many states, one GPU");
   const Model model = load_model(o.model);
   if (model.nv() == 0) throw InputError("the model has no joint that moves");
+  std::optional<cuda::Batch<double>> device;
+  if (on_device) device.emplace(device_batch(model, Layout::columns, cuda::Where::device));
   const double numbers = 3.0 * model.nv() * model.nv() * o.batch;
   if (model.nv() <= largest_matrix && numbers > 2e9)
     throw InputError(fmt::format("--batch {}: {} matrices of {} velocities do not fit; take fewer states",
@@ -163,13 +196,16 @@ ExitCode run(const BenchOptions& o) {
     std::vector<Call<double>> calls;
     for (std::size_t k = 0; k < (together ? 1 : 16); ++k) calls.push_back(states.call(model, a, k, batch));
     const double ns =
-        together ? bench::best_ns([&](long) { evaluator.many(a, batch, calls[0]); }, 5e-3, 20) / o.batch
-                 : bench::best_ns([&](long k) { a.one_in_double(one, calls[k % 16]); }, 1e-3, 60);
+        device && on_devices(model, a)
+            ? ns_on_device(*device, a, batch, states.call(model, a, 0, batch)) / o.batch
+        : together ? bench::best_ns([&](long) { evaluator.many(a, batch, calls[0]); }, 5e-3, 20) / o.batch
+                   : bench::best_ns([&](long k) { a.one_in_double(one, calls[k % 16]); }, 1e-3, 60);
     Json row{{"algorithm", a.name},
              {"model", model.name()},
              {"nv", model.nv()},
              {"batch", together ? o.batch : 1},
              {"threads", together ? o.threads : 1},
+             {"device", device && on_devices(model, a) ? device->device().name : "cpu"},
              {"ns", ns}};
     const std::optional<Operations> operations = operations_of(model, a.counted);
     row["multiplications"] = operations ? Json(operations->multiplications) : Json();
@@ -205,6 +241,7 @@ Subcommand add_bench(CLI::App& program) {
   app.add_option("--threads", o->threads, "Threads, with --batch")
       ->check(CLI::Range(1, 4096))
       ->capture_default_str();
+  add_device_option(app, o->device, "Where, with --batch; cuda: arrays are on the GPU already");
   add_out_option(app, o->out);
   app.footer(
       "Nanoseconds per state, the best of many; multiplications (divisions included) and additions are "

@@ -8,6 +8,8 @@
 #include <memory>
 #include <thread>
 
+#include "articula/cuda/cache_folder.hpp"
+#include "articula/cuda/driver.hpp"
 #include "articula/kernels/instruction_set.hpp"
 #include "articula/report/report.hpp"
 #include "cli/model_source.hpp"
@@ -43,6 +45,23 @@ Line program(const std::string& key, const std::string& name, const std::string&
   return {key, found.empty() ? "not found" : found, found.empty() ? use : ""};
 }
 
+/// GPUs, their compiler and the folder of compiled programs (docs/gpu.md).
+void add_gpu(std::vector<Line>& out) {
+  std::string names;
+  for (const cuda::Device& d : cuda::devices())
+    names +=
+        fmt::format("{}{} (compute capability {}.{})", names.empty() ? "" : ", ", d.name, d.major, d.minor);
+  out.push_back({"GPU", names.empty() ? "not found" : names});
+  try {
+    out.push_back({"GPU compiler", cuda::compiler().path});
+  } catch (const cuda::DeviceError&) {
+    out.push_back({"GPU compiler", "not found"});
+    if (!names.empty()) out.back().missing = "--device cuda: pip install nvidia-cuda-nvrtc";
+  }
+  const std::string folder = cuda::cache_folder();
+  out.push_back({"GPU cache", folder.empty() ? "none" : folder});
+}
+
 std::vector<Line> findings() {
   std::vector<Line> out;
   out.push_back({"version", ARTICULA_VERSION});
@@ -60,8 +79,7 @@ std::vector<Line> findings() {
   out.push_back(has_page()
                     ? Line{"report page", "built in"}
                     : Line{"report page", "not built in", "view and --report: build with Node.js and npm"});
-  const bool gpu = has_library({"libcuda.so.1"});
-  out.push_back({"GPU driver", gpu ? "libcuda.so.1" : "not found"});
+  add_gpu(out);
   out.push_back(program("xacro", "xacro", "for .xacro files: pip install xacro"));
   out.push_back(program("browser", "xdg-open", "view opens no browser by itself: install xdg-utils"));
   std::string peers;

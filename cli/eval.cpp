@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "articula/algorithms/algorithms.hpp"
 #include "articula/spatial/numbers.hpp"
+#include "cli/device.hpp"
 #include "cli/eval_arrays.hpp"
 #include "cli/model_source.hpp"
 #include "cli/progress.hpp"
@@ -65,7 +67,7 @@ struct EvalOptions {
   std::vector<std::string> quantities;
   std::vector<std::string> frames;
   std::string states = "-", out = "-";
-  std::string method, format;
+  std::string method, format, device = "cpu";
   bool project = false;
 };
 
@@ -89,12 +91,15 @@ class Notes {
 class Evaluation {
  public:
   Evaluation(const Model& model, const std::vector<const Algorithm*>& wanted, std::vector<int> frames,
-             Method method)
+             Method method, bool on_device)
       : model_(model), frames_(std::move(frames)), method_(method), evaluator_(model), kinematics_(model) {
     for (auto* const all : {&values_, &singles_})
       for (const Algorithm* k : wanted) all->emplace_back(*k, model, frames_.size());
     const std::size_t numbers = static_cast<std::size_t>(model.nv()) * model.nv() + 1;
     at_once_ = std::clamp<std::size_t>(2'000'000 / numbers, 1, 512);
+    if (!on_device) return;
+    device_.emplace(device_batch(model));
+    at_once_ = std::clamp<std::size_t>(20'000'000 / numbers, 1, 16384);
   }
 
   std::size_t at_once() const { return at_once_; }
@@ -138,7 +143,10 @@ class Evaluation {
       c.frames = std::span(frames_).first(values.algorithm.frames == FramesNeeded::none ? 0 : frames_.size());
       c.out = values.room(states.size());
       try {
-        evaluator_.many(values.algorithm, states.size(), c);
+        if (device_ && on_devices(model_, values.algorithm))
+          device_->compute(values.algorithm, c);
+        else
+          evaluator_.many(values.algorithm, states.size(), c);
       } catch (const SingularError&) {  // those states have NaN, and say more when they are done alone
       }
     }
@@ -182,6 +190,7 @@ class Evaluation {
   std::vector<int> frames_;
   Method method_;
   Evaluator<> evaluator_;
+  std::optional<cuda::Batch<double>> device_;  // where states go that are many
   Kinematics<> kinematics_;
   std::vector<Spatial<double>> wrenches_;
   std::vector<Mat3<double>> levers_;
@@ -217,7 +226,7 @@ ExitCode run(const EvalOptions& options) {
     throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
   if (is_scene(options.model.source)) {
     if (options.states != "-" || !options.frames.empty() || !options.method.empty() ||
-        format_of(options) != "json")
+        format_of(options) != "json" || options.device != "cpu")
       throw InputError("a scene goes with --gravity, --project and --out; its state is in the file");
     return evaluate_scene(options.model, options.quantities, options.project, options.out);
   }
@@ -241,7 +250,7 @@ ExitCode run(const EvalOptions& options) {
   const Method method = options.method.empty()       ? Method::automatic
                         : options.method == "direct" ? Method::direct
                                                      : Method::conventional;
-  Evaluation evaluation(model, wanted, std::move(frames), method);
+  Evaluation evaluation(model, wanted, std::move(frames), method, options.device == "cuda");
   const auto results = results_of(options, model, evaluation.values());
   stream_states(options.states, model, needs, evaluation.at_once(),
                 [&](std::span<const State> some) { evaluation.add(some, *results); });
@@ -277,6 +286,7 @@ Subcommand add_eval(CLI::App& program) {
   app.add_option("--format", options->format,
                  "Of the results (default: as --out ends, .ndjson, .npz, .h5; else json)")
       ->check(CLI::IsMember({"json", "ndjson", "npz", "h5"}));
+  add_device_option(app, options->device, "Where states that are many are computed");
   add_out_option(app, options->out);
   app.footer(help_on_quantities());
   return {&app, [options] { return run(*options); }};

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "articula/batch/monte_carlo.hpp"
+#include "cli/device.hpp"
 #include "cli/input.hpp"
 #include "cli/progress.hpp"
 #include "cli/states.hpp"
@@ -116,6 +118,19 @@ std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& 
     return std::make_unique<RunMotion>(start.model, own);
   };
   what.together = can_run_together(setup), what.damping = setup.model_damping;
+  std::optional<cuda::Batch<double>> device;
+  if (options.device == "cuda") {
+    if (!what.together || model.nv() == 0)
+      throw InputError(
+          "--device cuda is for runs whose steps are all alike: constant forces, no friction, limits checked "
+          "or "
+          "ignored, an integrator of fixed steps");
+    device.emplace(device_batch(model));
+    what.engine = MonteCarlo::Engine{
+        [&](In<double> inertias) { device->vary(inertias); },
+        [&](In<double> q, In<double> v, In<double> tau, const RolloutOptions& how, Out<double> q_path,
+            Out<double> v_path) { device->rollout(q, v, tau, how, q_path, v_path); }};
+  }
   what.integrator = setup.integrator;
   what.stop = &stop_flag();
   Progress progress("runs", std::size_t(options.runs));

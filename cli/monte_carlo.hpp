@@ -15,6 +15,7 @@ struct MonteCarloOptions {
   std::uint64_t seed = 1;
   int threads = 0;            // 0: all cores
   std::string distributions;  // file; empty: nothing is drawn
+  std::string device = "cpu";
 };
 
 /// Runs them on all cores; the text (CSV) is the same for any number of threads. Failed runs are rows too,

@@ -12,6 +12,7 @@
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/loops/scene_of_model.hpp"
 #include "articula/report/recording_report.hpp"
+#include "cli/device.hpp"
 #include "cli/input.hpp"
 #include "cli/journal.hpp"
 #include "cli/model_source.hpp"
@@ -286,6 +287,7 @@ ExitCode run(const SimulateOptions& o) {
   const Schedule when = schedule(o, is_adaptive(setup.integrator));
   if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when.grid);
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
+  if (o.monte_carlo.device != "cpu") throw InputError("--device goes with --monte-carlo N");
   TreeMotion motion(model, setup);
   return run_motion(motion, o, when, setup.integrator, [&](const Recording& recording) {
     const ModelVisuals visuals = load_visuals(o.model.source, o.model.read_options());
@@ -351,6 +353,7 @@ void add_run_options(CLI::App& app, SimulateOptions* o) {
   app.add_option("--seed", o->monte_carlo.seed, "Of the draws")->capture_default_str();
   app.add_option("--threads", o->monte_carlo.threads, "For --monte-carlo (default: all cores)")
       ->check(CLI::Range(1, 4096));
+  add_device_option(app, o->monte_carlo.device, "Where the steps of --monte-carlo are made");
 }
 
 }  // namespace

@@ -66,7 +66,8 @@ TEST_F(OfItself, OtherShellsAndTroffTakeIt) {
 
 TEST_F(OfItself, DoctorKnowsTheMachine) {
   const Json found = json({"doctor", "--json"});
-  for (const char* key : {"version", "instruction set", "models", "GPU driver", "peers of bench", "missing"})
+  for (const char* key : {"version", "instruction set", "models", "GPU", "GPU compiler", "GPU cache",
+                          "peers of bench", "missing"})
     EXPECT_TRUE(found.contains(key)) << key;
   EXPECT_NE(found["models"].get<std::string>().find("arm7"), std::string::npos);
   EXPECT_NE(run({"doctor"}).out.find("instruction set"), std::string::npos);

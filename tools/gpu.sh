@@ -4,7 +4,8 @@
 #   tools/gpu.sh FOLDER [BINARIES]
 # BINARIES: a folder with articula_bench and articula_gpu_test, default build (made by: cmake --preset release && ninja -C
 # build articula_bench articula_gpu_test); libraries that they need may lie in its folder lib. STAGES: which of bench test
-# sanitize peers, default all.
+# sanitize peers, default all; TOOLS: which of memcheck racecheck initcheck. LIMIT: seconds of a stage. VARIANTS=1: the bench
+# times other ways to compile the calls too. The programs that one stage compiled are in the cache for the next.
 set -u
 out=${1:?usage: tools/gpu.sh FOLDER [BINARIES]}
 bin=${2:-build}
@@ -17,17 +18,17 @@ for stage in $stages; do
   begin=$SECONDS
   case $stage in
     bench)
-      run timeout "${LIMIT:-300}" "$bin/articula_bench" --device cuda "$root/models/arm7.urdf" \
+      run timeout "${LIMIT:-300}" "$bin/articula_bench" --device cuda ${VARIANTS:+--variants} "$root/models/arm7.urdf" \
         "free:$root/models/quadruped.urdf" "free:$root/models/humanoid.urdf" > "$out/bench.txt" 2>&1
       ;;
     test)
       run timeout "${LIMIT:-300}" "$bin/articula_gpu_test" --processes "$(nproc)" "$root/models" > "$out/test.txt" 2>&1
       ;;
     sanitize)
-      for tool in memcheck racecheck initcheck; do
+      for tool in ${TOOLS:-memcheck racecheck initcheck}; do
         echo "== $tool"
         run timeout "${LIMIT:-120}" compute-sanitizer --tool $tool --error-exitcode 9 "$bin/articula_gpu_test" --brief \
-          --states 64 --only double_pendulum "$root/models"
+          --states 64 --only "every joint kind" "$root/models"
         echo "exit code $?"
       done > "$out/sanitize.txt" 2>&1
       ;;

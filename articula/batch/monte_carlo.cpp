@@ -8,6 +8,7 @@
 #include <exception>
 #include <mutex>
 #include <numbers>
+#include <optional>
 #include <thread>
 
 #include "articula/batch/batch.hpp"
@@ -83,7 +84,7 @@ class Runs {
   Runs(const Model& model, const MonteCarlo& what) : model_(model), what_(what), results_(what.runs) {
     for (const Drawn& d : what.drawn) other_masses_ |= d.what == Drawn::What::mass;
     // Which runs are together depends on their numbers alone, too.
-    if (what.together && model.nv() > 0) group_ = 16;
+    if (what.together && model.nv() > 0) group_ = what.engine ? what.engine->at_once : 16;
   }
   std::vector<MonteCarloRun> make();
 
@@ -142,8 +143,9 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
     add(q, start.q), add(v, start.v), add(tau, start.tau);
     if (other_masses_) add(inertias, inertial_parameters(start.model));
   }
-  Batch<> batch(model_);
-  if (other_masses_) batch.vary(inertias);
+  std::optional<Batch<>> batch;
+  if (!what_.engine) batch.emplace(model_);
+  if (other_masses_) what_.engine ? what_.engine->vary(inertias) : batch->vary(inertias);
   std::vector<double> fastest(count);
   for (long k = 0; k < grid.steps();) {
     if (stopped()) return;
@@ -156,7 +158,8 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
     options.step = grid.time(k + 1) - grid.time(k);
     q_path.resize(count * options.steps * nq), v_path.resize(count * options.steps * nv);
     try {
-      batch.rollout(q, v, tau, options, q_path, v_path);
+      what_.engine ? what_.engine->rollout(q, v, tau, options, q_path, v_path)
+                   : batch->rollout(q, v, tau, options, q_path, v_path);
     } catch (const SingularError&) {  // seen by its numbers
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -197,7 +200,8 @@ void Runs::group(int begin, int end) {
     }
     try {
       if (!starts.empty()) together(starts, of);
-    } catch (const Error&) {  // said below
+    } catch (const Error&) {
+      if (what_.engine) throw;  // else said below
     }
   }
   for (int i = begin; i < end && !stopped(); ++i)
@@ -220,7 +224,8 @@ std::vector<MonteCarloRun> Runs::make() {
   // Each thread takes the next group; what a run gives depends on its number alone.
   const int groups = (what_.runs + group_ - 1) / group_;
   const int hardware = int(std::max(1u, std::thread::hardware_concurrency()));
-  const int count = std::min(what_.threads > 0 ? what_.threads : hardware, std::max(1, groups));
+  const int most = what_.engine ? 1 : what_.threads > 0 ? what_.threads : hardware;
+  const int count = std::min(most, std::max(1, groups));
   std::vector<std::jthread> threads;
   for (int i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
   while (finished_ < groups && !stopped()) {

@@ -6,9 +6,11 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "articula/batch/batch.hpp"
 #include "articula/simulation/grid.hpp"
 #include "articula/simulation/recording.hpp"
 
@@ -56,6 +58,16 @@ struct MonteCarlo {
   /// many at once.
   bool together = false, damping = false;
   Integrator integrator = Integrator::rk4;
+  /// Where many go at once in place of the processor's batch (a GPU's has these calls), `at_once` of them, one call
+  /// after the other. What it throws ends all runs.
+  struct Engine {
+    std::function<void(In<double> inertias)> vary;
+    std::function<void(In<double> q, In<double> v, In<double> tau, const RolloutOptions& options,
+                       Out<double> q_path, Out<double> v_path)>
+        rollout;
+    int at_once = 4096;
+  };
+  std::optional<Engine> engine;
   /// Ends all runs; those that were not finished are not done.
   const std::atomic<bool>* stop = nullptr;
   /// Told by the calling thread, now and then, how many runs are finished.

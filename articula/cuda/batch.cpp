@@ -81,6 +81,9 @@ template <class S>
 KernelUse Batch<S>::prepare(std::string_view name, std::span<const int> frames, bool wrenches) {
   const Algorithm* const algorithm = algorithm_on_devices(name);
   if (!algorithm) throw ArgumentError(fmt::format("there is no algorithm '{}'", name));
+  if (name == "linearized_forward" && !data_->options.style && data_->varied_count == 0 &&
+      linearized_in_steps(data_->model))
+    return data_->linearized_by_steps().use;
   return data_
       ->kernel({.name = name, .frames = frames, .wrenches = wrenches, .varied = data_->varied_count > 0},
                algorithm)

@@ -24,7 +24,8 @@ struct BatchOptions {
   Where memory = Where::device;
   Handle stream =
       nullptr;  // a CUstream; null: the default one. Calls on the host's memory have streams of their own
-  std::optional<Style> style{};  // unless it is left to the model's size
+  std::optional<Style> style{};    // unless it is left to the model's size
+  std::optional<Tuning> tuning{};  // likewise
   Progress progress{};
 };
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 
 namespace articula::cuda {
 
@@ -28,6 +27,25 @@ const Algorithm& poses() {
     Algorithm x{};
     x.name = "poses", x.uses = {Argument::q}, x.frames = FramesNeeded::several;
     x.parts = {{"poses", Extent::task}}, x.mimics = true;
+    return x;
+  }();
+  return a;
+}
+/// M^-1 times the linearized inverse dynamics: the last step of linearized_by_steps.
+const Algorithm& solved_linearization() {
+  static const Algorithm a = [] {
+    Algorithm x{};
+    x.name = "solved_linearization", x.frames = FramesNeeded::none;
+    x.parts = find_algorithm("linearized_forward")->parts;
+    return x;
+  }();
+  return a;
+}
+/// Without the mass matrix.
+const Algorithm& linearized_inverse_by_state() {
+  static const Algorithm a = [] {
+    Algorithm x = *find_algorithm("linearized_inverse");
+    x.parts.resize(2);
     return x;
   }();
   return a;
@@ -74,7 +92,7 @@ template <class S>
 const Kernel& Batch<S>::Data::kernel(const WantedKernel& w, const Algorithm* algorithm) {
   for (const auto& k : kernels)
     if (k->name == w.name && k->axes == w.axes && k->wrenches == w.wrenches && k->varied == w.varied &&
-        k->integrator == w.integrator && std::ranges::equal(k->frames, w.frames))
+        k->integrator == w.integrator && k->for_call == w.for_call && std::ranges::equal(k->frames, w.frames))
       return *k;
   if (kernels.size() == most_kernels)
     throw DeviceError(fmt::format("GPU: more than {} kinds of calls by one batch", most_kernels));
@@ -89,11 +107,34 @@ const Kernel& Batch<S>::Data::kernel(const WantedKernel& w, const Algorithm* alg
     for (const Part& part : algorithm->parts)
       task.results.push_back({part.key, part, numbers_of(model, *algorithm, part, w.frames.size())});
   }
-  auto k = std::make_unique<Kernel>(
-      Kernel{task.algorithm, task.frames, w.axes, w.wrenches, w.varied, w.integrator});
+  auto k = std::make_unique<Kernel>();
+  k->name = task.algorithm, k->frames = task.frames, k->axes = w.axes, k->wrenches = w.wrenches;
+  k->varied = w.varied, k->integrator = w.integrator, k->for_call = w.for_call;
   k->failed = kernels.size();
-  k->use.style = options.style.value_or(best_style(model, task, sizeof(S) == sizeof(double)));
-  const Program program = program_of<S>(model, task, k->use.style);
+  compile(*k, task);
+  kernels.push_back(std::move(k));
+  return *kernels.back();
+}
+template <class S>
+void Batch<S>::Data::compile(Kernel& kernel, const Task& task) {
+  load(kernel, task, options.style.value_or(best_style(model, task, sizeof(S) == sizeof(double))));
+  // What the compiler makes of programs that are too large for it: hardly a register is used.
+  constexpr int too_few_registers = 32, much_memory = 1024;
+  if (options.style || kernel.use.style == Style::rolled || kernel.use.registers > too_few_registers ||
+      kernel.use.local_bytes < much_memory)
+    return;
+  const Use use(*context);
+  driver().check(driver().ModuleUnload(kernel.module), "unload a program");
+  kernel.module = nullptr;
+  load(kernel, task, Style::rolled);
+}
+template <class S>
+void Batch<S>::Data::load(Kernel& kernel, const Task& task, Style style) {
+  Kernel* const k = &kernel;
+  k->use.style = style;
+  const Program program =
+      program_of<S>(model, task, style,
+                    options.tuning.value_or(best_tuning(model, task, style, sizeof(S) == sizeof(double))));
   k->use.threads = program.threads;
   const Device& device = context->device();
   const std::string code = machine_code(program, 10 * device.major + device.minor, options.progress);
@@ -104,8 +145,45 @@ const Kernel& Batch<S>::Data::kernel(const WantedKernel& w, const Algorithm* alg
   d.check(d.ModuleGetFunction(&k->function, k->module, "articula_kernel"), doing);
   d.check(d.FuncGetAttribute(&k->use.registers, attribute_registers, k->function), doing);
   d.check(d.FuncGetAttribute(&k->use.local_bytes, attribute_local_bytes, k->function), doing);
-  kernels.push_back(std::move(k));
+}
+/// a = M^-1 (tau - ..) into the room of the last result, the linearized inverse dynamics there, M^-1 over a, and then the
+/// products, each in its place.
+template <class S>
+const Kernel& Batch<S>::Data::linearized_by_steps() {
+  constexpr const char *name = "linearized_forward", *own = "linearized_forward, by steps";
+  for (const auto& k : kernels)
+    if (k->for_call == own) return *k;
+  auto all = std::make_unique<Kernel>();
+  const auto step = [&](const Algorithm& a) {
+    all->steps.push_back(&kernel({.name = a.name, .for_call = name}, &a));
+    const KernelUse& use = all->steps.back()->use;
+    all->use.style = use.style, all->use.threads = use.threads;
+    all->use.registers = std::max(all->use.registers, use.registers);
+    all->use.local_bytes = std::max(all->use.local_bytes, use.local_bytes);
+  };
+  step(*find_algorithm("forward_dynamics")), step(linearized_inverse_by_state());
+  step(*find_algorithm("inverse_mass_matrix")), step(solved_linearization());
+  all->name = name, all->for_call = own, all->failed = all->steps[0]->failed;
+  kernels.push_back(std::move(all));
   return *kernels.back();
+}
+template <class S>
+void Batch<S>::Data::launch_steps(const Kernel& k, const Arguments<S>& args, Handle stream) {
+  const auto failing_in = [&](const Kernel& step) {
+    Arguments<S> x = args;
+    x.failed = failed.data() + step.failed;
+    return x;
+  };
+  Arguments<S> a = failing_in(*k.steps[0]);
+  a.out[0] = args.out[2], a.out[1] = a.out[2] = nullptr;
+  launch(*k.steps[0], a, stream);
+  a = failing_in(*k.steps[1]);
+  a.in[static_cast<int>(Argument::a)] = args.out[2], a.out[2] = nullptr;
+  launch(*k.steps[1], a, stream);
+  a = failing_in(*k.steps[2]);
+  a.out[0] = args.out[2], a.out[1] = a.out[2] = nullptr;
+  launch(*k.steps[2], a, stream);
+  launch(*k.steps[3], failing_in(*k.steps[3]), stream);
 }
 
 template <class S>
@@ -164,6 +242,13 @@ void Batch<S>::Data::compute(const Algorithm& a, const Call<S>& call) {
     require(a.name, a.parts[i].key, call.out[i].size(), count, n);
     traffic.give(a.parts[i].key, call.out[i], n, &args.out[i]);
   }
+  if (model.has_mimics() && std::string_view(a.name) == "operational_space")
+    throw ArgumentError(fmt::format(
+        "{}: model '{}' has mimic joints, with which it goes one state after the other, which GPUs do not",
+        a.name, model.name()));
+  if (std::string_view(a.name) == "linearized_forward" && !options.style && varied_count == 0 &&
+      linearized_in_steps(model) && traffic.outputs == 3)
+    return run(linearized_by_steps(), args, traffic, count);
   WantedKernel wanted{
       .name = a.name, .axes = call.axes, .wrenches = !call.wrenches.empty(), .varied = varied_count > 0};
   if (a.frames != FramesNeeded::none) wanted.frames = call.frames;
@@ -173,6 +258,7 @@ void Batch<S>::Data::compute(const Algorithm& a, const Call<S>& call) {
 template <class S>
 void Batch<S>::Data::launch(const Kernel& k, const Arguments<S>& args, Handle stream) {
   if (args.count == 0) return;
+  if (!k.steps.empty()) return launch_steps(k, args, stream);
   // Few states are spread over all processors.
   int threads = k.use.threads;
   while (threads > warp && args.count < static_cast<long>(threads) * context->device().processors)
@@ -198,91 +284,12 @@ void Batch<S>::Data::run(const Kernel& k, Arguments<S>& args, Traffic& traffic, 
 }
 
 template <class S>
-void Batch<S>::Data::make_room(Lane& lane, std::size_t size) {
-  const Driver& d = driver();
-  if (!lane.stream) {
-    constexpr unsigned apart_from_the_default_stream = 1, without_timing = 2;
-    d.check(d.StreamCreate(&lane.stream, apart_from_the_default_stream), "make a stream");
-    d.check(d.EventCreate(&lane.done, without_timing), "make an event");
-  }
-  if (lane.size >= size) return;
-  lane.size = 0;
-  lane.device = {};
-  if (lane.pinned) d.MemFreeHost(std::exchange(lane.pinned, nullptr));
-  lane.device = Array<S>(context, size);
-  void* pinned = nullptr;
-  d.check(d.MemHostAlloc(&pinned, size * sizeof(S), 0),
-          fmt::format("make room for {} bytes to copy from", size * sizeof(S)));
-  lane.pinned = static_cast<S*>(pinned);
-  lane.size = size;
-}
-
-template <class S>
-void Batch<S>::Data::run_on_host(const Kernel& k, Arguments<S>& args, Traffic& t, std::size_t count) {
-  const Driver& d = driver();
-  const Use use(*context);
-  std::size_t taken = 0, given = 0;
-  for (int i = 0; i < t.inputs; ++i) taken += t.in[i].n;
-  for (int i = 0; i < t.outputs; ++i) given += t.out[i].n;
-  // Pieces of about 32 MB: long enough for the bus, short enough that copies of one hide behind others.
-  const std::size_t most = (std::size_t(32) << 20) / sizeof(S) / (taken + given);
-  const std::size_t piece =
-      std::min((count + warp - 1) / warp * warp, std::max<std::size_t>(most / warp, 1) * warp);
-  for (Lane& lane : lanes) make_room(lane, piece * (taken + given));
-  const bool columns = options.layout == Layout::columns;
-  /// f(host's numbers, piece's numbers, how many) for the runs of neighbours that both have.
-  const auto runs = [&](auto* x, std::size_t n, const Lane& lane, S* at, auto&& f) {
-    if (!columns) return f(x + lane.first * n, at, lane.count * n);
-    for (std::size_t i = 0; i < n; ++i) f(x + i * count + lane.first, at + i * lane.count, lane.count);
-  };
-  const auto finish = [&](Lane& lane) {
-    if (lane.count == 0) return;
-    d.check(d.EventSynchronize(lane.done), "compute on the GPU");
-    S* at = lane.pinned + taken * lane.count;
-    for (int i = 0; i < t.outputs; at += t.out[i++].n * lane.count)
-      runs(t.out[i].x, t.out[i].n, lane, at,
-           [](S* to, const S* from, std::size_t size) { std::memcpy(to, from, size * sizeof(S)); });
-    lane.count = 0;
-  };
-  try {
-    for (std::size_t first = 0, number = 0; first < count; first += piece, ++number) {
-      Lane& lane = lanes[number % std::size(lanes)];
-      finish(lane);
-      lane.first = first, lane.count = std::min(piece, count - first);
-      S* at = lane.pinned;
-      for (int i = 0; i < t.inputs; at += t.in[i++].n * lane.count) {
-        runs(t.in[i].x, t.in[i].n, lane, at,
-             [](const S* from, S* to, std::size_t size) { std::memcpy(to, from, size * sizeof(S)); });
-        *t.in_place[i] = lane.device.data() + (at - lane.pinned);
-      }
-      S* const results = at;
-      for (int i = 0; i < t.outputs; at += t.out[i++].n * lane.count)
-        *t.out_place[i] = lane.device.data() + (at - lane.pinned);
-      args.first = static_cast<long>(first), args.count = static_cast<long>(lane.count);
-      const auto device = reinterpret_cast<Address>(lane.device.data());
-      d.check(d.MemcpyHtoDAsync(device, lane.pinned, taken * lane.count * sizeof(S), lane.stream),
-              "copy to the GPU");
-      launch(k, args, lane.stream);
-      d.check(d.MemcpyDtoHAsync(results, device + (results - lane.pinned) * sizeof(S),
-                                given * lane.count * sizeof(S), lane.stream),
-              "copy from the GPU");
-      d.check(d.EventRecord(lane.done, lane.stream), "compute on the GPU");
-    }
-    for (Lane& lane : lanes) finish(lane);
-  } catch (...) {
-    for (Lane& lane : lanes) lane.count = 0;
-    throw;
-  }
-  report();
-}
-
-template <class S>
 void Batch<S>::Data::report() {
   failed.download(failed_here, options.stream);
   const Kernel* which = nullptr;
   unsigned long long least = nothing_failed;
   for (const auto& k : kernels)
-    if (const unsigned long long x = failed_here[k->failed]; x < nothing_failed) {
+    if (const unsigned long long x = failed_here[k->failed]; x < nothing_failed && k->steps.empty()) {
       const unsigned long long state = k->name == "rollout" ? x >> step_bits : x;
       if (state < least) least = state, which = k.get();
     }
@@ -290,7 +297,8 @@ void Batch<S>::Data::report() {
   const unsigned long long x = failed_here[which->failed];
   std::fill(failed_here.begin(), failed_here.end(), nothing_failed);
   failed.upload(failed_here, options.stream);
-  if (which->name != "rollout") throw_singular_state(which->name.c_str(), least);
+  if (which->name != "rollout")
+    throw_singular_state((which->for_call.empty() ? which->name : which->for_call).c_str(), least);
   throw SingularError(
       fmt::format("rollout: state {} ends at step {}: some joint has nothing to move, or its numbers are not "
                   "finite; it is NaN from "

@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "articula/batch/threads.hpp"
 #include "articula/cuda/batch.hpp"
 
 namespace articula::cuda {
@@ -15,6 +16,8 @@ struct Kernel {
   Axes axes;
   bool wrenches, varied;
   Integrator integrator;
+  std::string for_call;              // in the caller's words, where it is a step of another call
+  std::vector<const Kernel*> steps;  // of a call that is made of several kernels, and has none itself
   Handle module = nullptr, function = nullptr;
   KernelUse use{};
   std::size_t failed = 0;  // its place in Data::failed
@@ -25,6 +28,7 @@ struct WantedKernel {
   Axes axes = Axes::world;
   bool wrenches = false, varied = false;
   Integrator integrator = Integrator::rk4;
+  std::string_view for_call{};
 };
 
 /// An argument or result: numbers of all states, n per state.
@@ -44,6 +48,9 @@ struct Batch<S>::Data {
   ~Data();
 
   const Kernel& kernel(const WantedKernel& wanted, const Algorithm* algorithm);
+  void compile(Kernel& kernel, const Task& task);
+  void load(Kernel& kernel, const Task& task, Style style);
+  const Kernel& linearized_by_steps();
   void compute(const Algorithm& algorithm, const Call<S>& call);
   /// Launches or, for the host's memory, copies and launches piece by piece. args has everything but addresses of in and
   /// out, which are where their names say: `place` gives the address in args.
@@ -64,6 +71,7 @@ struct Batch<S>::Data {
   void run(const Kernel& kernel, Arguments<S>& args, Traffic& traffic, std::size_t count);
   void run_on_host(const Kernel& kernel, Arguments<S>& args, Traffic& traffic, std::size_t count);
   void launch(const Kernel& kernel, const Arguments<S>& args, Handle stream);
+  void launch_steps(const Kernel& kernel, const Arguments<S>& args, Handle stream);
   void rollout(const char* function, In<S> q, In<S> v, In<S> tau, const RolloutOptions& options,
                Out<S> q_path, Out<S> v_path);
   void report();
@@ -91,6 +99,15 @@ struct Batch<S>::Data {
   };
   Lane lanes[3];
   void make_room(Lane& lane, std::size_t size);
+  /// Between the caller's memory and a lane's, which one thread copies slower than the bus does.
+  struct Copy {
+    S* to;
+    const S* from;
+    std::size_t size;
+  };
+  std::vector<Copy> copies;
+  std::unique_ptr<Threads> copiers;
+  void copy();
 };
 
 }  // namespace articula::cuda

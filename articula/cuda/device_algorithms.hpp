@@ -3,7 +3,7 @@
 // (articula/batch) say around them.
 #pragma once
 
-#include "articula/cuda/device_columns.hpp"
+#include "articula/cuda/device_limbs.hpp"
 #include "articula/kernels/centroidal_map_text.hpp"
 #include "articula/kernels/diagonal_text.hpp"
 #include "articula/kernels/inverse_dynamics_text.hpp"
@@ -46,8 +46,12 @@ struct gravity_forces : InFullCoordinates {
 };
 struct forward_dynamics : InOwnCoordinates {
   static constexpr MemoryNeeds needs = accelerating;
+  static constexpr bool takes = limb_by_limb, gives = limb_by_limb;
   ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
-    return accelerate(x.tree, x[q], x[v], x[tau], x.wrenches, m, x.out[0]);
+    if constexpr (limb_by_limb)
+      return accelerate_limb_by_limb(x, m);
+    else
+      return accelerate(x.tree, x[q], x[v], x[tau], x.wrenches, m, x.out[0]);
   }
 };
 struct mass_matrix : InFullCoordinates {
@@ -236,104 +240,6 @@ struct listed : InFullCoordinates {
     c.axes = axes;
     ListedAt<number>::type::template run<Number>(x.tree, c, m);
     return one;
-  }
-};
-
-// --- linearizations
-struct linearized_inverse : InFullCoordinates {
-  static constexpr MemoryNeeds needs{.side = true};
-  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
-    with_linearization<LinearizationNeeds{.columns = true}>(
-        x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
-          place_bodies<Number>(x.tree, x[q], m.x);
-          inverse_matrices<Number>(x.tree, x[v], x[a], {}, lin, x.out[2], x.out[0], x.out[1], NoTouch{});
-        });
-    return one;
-  }
-};
-struct linearized_forward : InOwnCoordinates {
-  static constexpr MemoryNeeds needs = accelerating_and_factoring;
-  static constexpr bool gives = column_by_column;
-  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
-    if constexpr (has_mimics) {
-      return tied_linearized_forward(x, m);
-    } else {
-      Number smallest;
-      with_linearization<LinearizationNeeds{.direct = true}>(
-          x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
-            Number acceleration[nv];
-            smallest = factored_forward<Number>(x.tree, x[q], x[v], x[tau], nullptr, lin, acceleration);
-            if constexpr (gives)
-              direct_rows_one_by_one(x, lin, acceleration, smallest);
-            else
-              direct_forward<Number>(x.tree, x[v], acceleration, {}, lin, x.out[0], x.out[1], x.out[2],
-                                     NoTouch{});
-          });
-      return smallest;
-    }
-  }
-};
-struct perturbed_inverse : InFullCoordinates {
-  static constexpr MemoryNeeds needs{.side = true};
-  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
-    with_linearization<LinearizationNeeds{}>(
-        x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
-          device::perturbed_inverse<Number>(x.tree, x[q], x[v], x[a], x[dq], x[dv], x[da], {}, lin, x.out[0]);
-        });
-    return one;
-  }
-};
-struct perturbed_forward : InOwnCoordinates {
-  static constexpr MemoryNeeds needs = accelerating_and_factoring;
-  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
-    if constexpr (has_mimics) {
-      return tied_perturbed_forward(x, m);
-    } else {
-      Number smallest;
-      with_linearization<LinearizationNeeds{}>(
-          x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
-            Number acceleration[nv], right[nv];
-            smallest = factored_forward<Number>(x.tree, x[q], x[v], x[tau], nullptr, lin, acceleration);
-            device::perturbed_forward<Number>(x.tree, x[v], acceleration, x[dq], x[dv], x[dtau], {}, lin,
-                                              right, x.out[0]);
-          });
-      return smallest;
-    }
-  }
-};
-struct inverse_gradient : InFullCoordinates {
-  static constexpr MemoryNeeds needs{.side = true};
-  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
-    with_linearization<LinearizationNeeds{}>(
-        x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
-          inverse_adjoint<Number>(x.tree, x[q], x[v], x[a], x[weights], false, {}, lin, x.out[0], x.out[1],
-                                  x.out[2]);
-        });
-    return one;
-  }
-};
-/// w . da = (M^-1 w) . (dtau - what dq and dv need): a solve, then the adjoint of the inverse dynamics.
-struct forward_gradient : InOwnCoordinates {
-  static constexpr MemoryNeeds needs = accelerating_and_factoring;
-  ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
-    if constexpr (has_mimics) {
-      return tied_forward_gradient(x, m);
-    } else {
-      Number smallest;
-      with_linearization<LinearizationNeeds{}>(
-          x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
-            Number acceleration[nv], scratch[nv];
-            smallest = factored_forward<Number>(x.tree, x[q], x[v], x[tau], nullptr, lin, acceleration);
-            solve_mass_matrix<Number>(x.tree, m, x[weights], x.out[2]);
-            inverse_adjoint<Number>(x.tree, x[q], x[v], acceleration, x.out[2], true, {}, lin, x.out[0],
-                                    x.out[1], scratch);
-            for (int i = 0; i < nv; ++i) {
-              x.out[0][i] = -x.out[0][i];
-              x.out[1][i] = -x.out[1][i];
-            }
-          });
-      return smallest;
-    }
   }
 };
 

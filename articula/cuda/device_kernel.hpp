@@ -2,7 +2,7 @@
 // some joint has nothing to move results are NaN, and the state's number is left for the caller.
 #pragma once
 
-#include "articula/cuda/device_algorithms.hpp"
+#include "articula/cuda/device_linearizations.hpp"
 #include "articula/cuda/device_operational_space.hpp"
 #include "articula/cuda/device_rollout.hpp"
 
@@ -16,13 +16,13 @@ constexpr ArraySizes input_sizes() {
     s.at[s.count++] = !uses[i] ? 0 : i == 0 ? (full ? nq : own_nq) : (full ? nv : own_nv);
   return s;
 }
-template <class F>
+template <class A, class F>
 ARTICULA_INLINE void with_inputs(const Arguments& a, long state, F&& f) {
   Number* in[argument_count];
   with_arrays<input_sizes<false>()>(
       in, [&]() __attribute__((always_inline)) {
         for_each_index<argument_count>([&](auto i) __attribute__((always_inline)) {
-          if constexpr (uses[i.value])
+          if constexpr (uses[i.value] && !A::takes)
             load<i.value == 0 ? own_nq : own_nv>(a.in[i.value], state, a.count, in[i.value]);
         });
         f(in);
@@ -81,7 +81,7 @@ ARTICULA_INLINE void store(const Arguments& a, long state, bool singular, const 
 
 template <class A>
 ARTICULA_INLINE void compute(const Arguments& a, long state) {
-  with_inputs(
+  with_inputs<A>(
       a, state, [&](Number* const* own) __attribute__((always_inline)) {
         with_full_inputs<A>(
             own, [&](Number* const* in) __attribute__((always_inline)) {
@@ -101,6 +101,12 @@ ARTICULA_INLINE void compute(const Arguments& a, long state) {
                             load<6 * bodies>(a.wrenches, state, a.count, wrenches);
                             x.wrenches = wrenches;
                           }
+                          if constexpr (A::takes)
+                            for_each_index<argument_count>([&](auto i) __attribute__((always_inline)) {
+                              const Numbers<const Number> from(a.in[i.value], i.value == 0 ? own_nq : own_nv,
+                                                               state, a.count);
+                              x.taken[i.value] = {from.at, from.step};
+                            });
                           if constexpr (A::gives)
                             for_each_index<part_count>([&](auto i) __attribute__((always_inline)) {
                               if (!a.out[i.value]) return;
@@ -126,7 +132,7 @@ ARTICULA_INLINE void compute(const Arguments& a, long state) {
 
 }  // namespace articula::device
 
-ARTICULA_KERNEL void __launch_bounds__(ARTICULA_THREADS) articula_kernel(articula::device::Arguments a) {
+ARTICULA_KERNEL void __launch_bounds__(ARTICULA_BOUNDS) articula_kernel(articula::device::Arguments a) {
   const long state = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x;
   if (state >= a.count) return;
 #ifdef ARTICULA_ROLLOUT

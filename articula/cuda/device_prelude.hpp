@@ -11,6 +11,7 @@
 #define ARTICULA_ALWAYS_INLINE __forceinline__
 #define __builtin_sqrt ::sqrt
 #define __builtin_sqrtf ::sqrtf
+#define ARTICULA_SINE_COSINE(x, s, c) ::sincos(x, s, c)
 #define __builtin_sin ::sin
 #define __builtin_sinf ::sinf
 #define __builtin_cos ::cos
@@ -19,6 +20,7 @@
 #define __builtin_nan ::nan
 #define __builtin_prefetch(...)
 #else
+#define ARTICULA_SINE_COSINE(x, s, c) (*(s) = __builtin_sin(x), *(c) = __builtin_cos(x))
 #define ARTICULA_KERNEL extern "C"
 #define ARTICULA_TABLE_MEMORY static constexpr
 #define ARTICULA_ALWAYS_INLINE __attribute__((always_inline)) inline

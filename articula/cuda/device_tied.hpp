@@ -23,6 +23,12 @@ struct Given {
     if (at) at[i * step] = x;
   }
 };
+/// Where an argument is read number by number, when each is needed.
+struct Taken {
+  const Number* at = nullptr;
+  long step = 0;
+  ARTICULA_INLINE Number operator[](int i) const { return at[i * step]; }
+};
 /// Vectors of a state by their names, and where results go: thread's own arrays.
 struct Context {
   const Tree<Number>& tree;
@@ -30,16 +36,18 @@ struct Context {
   const Number* wrenches = nullptr;
   Number* out[most_parts] = {};
   const Number* outboard_mass = nullptr;  // by velocity; of states with masses of their own
-  Given given[most_parts];                // of algorithms that give their results themselves
+  // Of algorithms that take their arguments and give their results themselves.
+  Taken taken[argument_count];
+  Given given[most_parts];
   ARTICULA_INLINE const Number* operator[](Argument argument) const { return in[static_cast<int>(argument)]; }
 };
 /// Whether an algorithm takes mimic joints as joints of their own, its results then being added up, or the model's own
 /// coordinates.
 struct InFullCoordinates {
-  static constexpr bool full = true, gives = false;
+  static constexpr bool full = true, takes = false, gives = false;
 };
 struct InOwnCoordinates {
-  static constexpr bool full = false, gives = false;
+  static constexpr bool full = false, takes = false, gives = false;
 };
 
 ARTICULA_INLINE void fill(Number* x, int n, Number value) {

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 
+#include "articula/cuda/cache_folder.hpp"
 #include "articula/cuda/driver.hpp"
 
 namespace articula::cuda {
@@ -24,8 +25,11 @@ std::uint64_t hash(std::string_view bytes, std::uint64_t start = 0xcbf29ce484222
   return start;
 }
 
-std::vector<std::string> options_of(int architecture) {
-  return {fmt::format("-arch=sm_{}", architecture), "-std=c++20", "-default-device", "-w"};
+std::vector<std::string> options_of(const Program& program, int architecture) {
+  std::vector<std::string> all{fmt::format("-arch=sm_{}", architecture), "-std=c++20", "-default-device",
+                               "-w"};
+  all.insert(all.end(), program.options.begin(), program.options.end());
+  return all;
 }
 
 /// All that the machine code depends on, as 128 bits.
@@ -35,13 +39,13 @@ std::string key_of(const Program& program, int architecture, const std::string& 
     all += fmt::format("\n{}\n", x.size());
     all += x;
   };
-  for (const std::string& option : options_of(architecture)) add(option);
+  for (const std::string& option : options_of(program, architecture)) add(option);
   add(program.text);
   for (const auto& [name, text] : program.files) add(name), add(text);
   return fmt::format("{:016x}{:016x}", hash(all), hash(all, 0x9e3779b97f4a7c15u));
 }
 
-fs::path folder() {
+fs::path folder_of_environment() {
   const auto value = [](const char* name) {
     const char* const x = std::getenv(name);
     return std::string(x ? x : "");
@@ -91,11 +95,13 @@ struct Compilation {
 
 }  // namespace
 
+std::string cache_folder() { return folder_of_environment(); }
+
 std::string compile(const Program& program, int architecture) {
   const Compiler& c = compiler();
   std::vector<const char*> names, texts, options;
   for (const auto& [name, text] : program.files) names.push_back(name.c_str()), texts.push_back(text.c_str());
-  const std::vector<std::string> given = options_of(architecture);
+  const std::vector<std::string> given = options_of(program, architecture);
   for (const std::string& option : given) options.push_back(option.c_str());
   Compilation p;
   const auto check = [&](int result, const char* doing) {
@@ -130,7 +136,7 @@ std::string compile(const Program& program, int architecture) {
 std::string machine_code(const Program& program, int architecture, const Progress& progress) {
   int major = 0, minor = 0;
   compiler().Version(&major, &minor);
-  const fs::path at = folder();
+  const fs::path at = folder_of_environment();
   const fs::path entry =
       at.empty() ? at : at / (key_of(program, architecture, fmt::format("{}.{}", major, minor)) + ".cubin");
   if (!entry.empty())

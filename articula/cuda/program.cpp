@@ -21,6 +21,11 @@ std::string adapted(std::string text, Style style) {
   };
   replace("[[gnu::always_inline]] inline", "ARTICULA_ALWAYS_INLINE");
   replace("#pragma GCC unroll", "#pragma unroll");
+  // One reduction for both.
+  replace("{ return {__builtin_sin(x), __builtin_cos(x)}; }",
+          "{ SinCos<double> t; ARTICULA_SINE_COSINE(x, &t.sin, &t.cos); return t; }");
+  replace("{ return {__builtin_sinf(x), __builtin_cosf(x)}; }",
+          "{ SinCos<float> t; ARTICULA_SINE_COSINE(x, &t.sin, &t.cos); return t; }");
   // Lanes are never bodies: a thread has one state.
   replace("struct WideOf<double>", "struct WideOf<NotOnDevices<double>>");
   replace("struct WideOf<float>", "struct WideOf<NotOnDevices<float>>");
@@ -256,19 +261,22 @@ class Tables {
 }  // namespace
 
 template <class S>
-Program program_of(const Model& model, const Task& task, Style style, int threads) {
+Program program_of(const Model& model, const Task& task, Style style, const Tuning& tuning) {
   Program program;
   program.algorithm = task.algorithm;
-  program.threads = threads;
+  program.threads = tuning.threads;
+  // Of floats, within two units in the last place: what follows after a division has more rounding than that.
+  if (sizeof(S) == sizeof(float)) program.options = {"--prec-div=false", "--prec-sqrt=false", "--ftz=true"};
   unsigned kinds = 0;
   for (int k = 1; k <= model.tree<S>().bodies; ++k)
     kinds |= 1u << static_cast<int>(model.tree<S>().index[k].kind);
   const bool revolute = kinds == 1u << static_cast<int>(HingeKind::revolute);
   program.text = fmt::format(
-      "{}#define ARTICULA_THREADS {}\n#define {}\n#define ARTICULA_KINDS {}u\n"
+      "{}#define ARTICULA_BOUNDS {}{}\n#define {}\n#define ARTICULA_KINDS {}u\n"
       "#define ARTICULA_IS_REVOLUTE(kind) {}\n#include \"articula/cuda/device_prelude.hpp\"\n"
       "namespace articula::device {{ using Number = {}; }}\n#include \"articula/cuda/device_kernel.hpp\"\n",
-      style == Style::specialised ? "#define ARTICULA_SPECIALISED\n" : "", threads,
+      style == Style::specialised ? "#define ARTICULA_SPECIALISED\n" : "", tuning.threads,
+      tuning.blocks > 0 ? fmt::format(", {}", tuning.blocks) : std::string(),
       task.algorithm == "rollout" ? std::string("ARTICULA_ROLLOUT")
       : task.listed >= 0          ? fmt::format("ARTICULA_ALGORITHM listed<{}>", task.listed)
                                   : fmt::format("ARTICULA_ALGORITHM {}", task.algorithm),
@@ -282,21 +290,47 @@ Program program_of(const Model& model, const Task& task, Style style, int thread
     program.files.emplace_back(nothing, "");
   return program;
 }
-template Program program_of<double>(const Model&, const Task&, Style, int);
-template Program program_of<float>(const Model&, const Task&, Style, int);
+template Program program_of<double>(const Model&, const Task&, Style, const Tuning&);
+template Program program_of<float>(const Model&, const Task&, Style, const Tuning&);
+
+namespace {
+
+bool branched(const Model& model) {
+  const Tree<double>& tree = model.tree<double>();
+  for (int k = 2; k <= tree.bodies; ++k)
+    if (tree.index[k].inboard != k - 1) return true;
+  return false;
+}
+/// Where limbs fit registers one at a time, though the whole tree does not.
+constexpr int most_bodies_by_limbs = 32;
+
+}  // namespace
 
 Style best_style(const Model& model, const Task& task, bool in_double) {
   // Measured on an H200 (docs/gpu.md): beyond these sizes code leaves the instruction cache or registers spill.
   const int bodies = model.body_count();
   if (task.varied || model.has_mimics()) return Style::rolled;
   const std::string_view name = task.algorithm;
-  if (name == "forward_dynamics" || name == "inverse_dynamics" || name == "bias_forces" ||
-      name == "gravity_forces")
-    return bodies <= (in_double ? 16 : 20) ? Style::specialised : Style::rolled;
-  if (name == "mass_matrix" || name == "inverse_mass_matrix" || name == "linearized_forward" ||
-      name == "linearized_inverse" || name == "rollout" || name == "forward_gradient")
-    return bodies <= 8 ? Style::specialised : Style::rolled;
-  return Style::rolled;
+  int most = 0;
+  if (name == "forward_dynamics" && branched(model))
+    most = most_bodies_by_limbs;
+  else if (name == "forward_dynamics" || name == "inverse_dynamics" || name == "bias_forces" ||
+           name == "gravity_forces")
+    most = in_double ? 16 : 20;
+  else if (name == "mass_matrix" || name == "inverse_mass_matrix")
+    most = 16;
+  else if (name == "rollout")
+    most = in_double ? 8 : 16;
+  else if (name == "linearized_forward" || name == "linearized_inverse" || name == "forward_gradient")
+    most = 8;
+  return bodies <= most ? Style::specialised : Style::rolled;
 }
+Tuning best_tuning(const Model& model, const Task& task, Style style, bool in_double) {
+  // Of large trees more threads at once are worth more than the registers they take from each other.
+  if (style == Style::specialised && task.algorithm == "forward_dynamics" && model.body_count() > 20)
+    return {.blocks = in_double ? 3 : 4};
+  return {};
+}
+bool linearized_in_steps(const Model& model) { return model.nv() <= 20 && !model.has_mimics(); }
 
 }  // namespace articula::cuda

@@ -31,17 +31,29 @@ struct Task {
   Integrator integrator = Integrator::rk4;
 };
 
+/// How a program's threads share a multiprocessor.
+struct Tuning {
+  int threads = 128;  // of a block
+  int blocks =
+      0;  // that are to fit a multiprocessor at least, which limits registers; 0: the compiler's choice
+};
+
 struct Program {
   std::string text;                                        // the file to compile
   std::vector<std::pair<std::string, std::string>> files;  // what it includes, by name
   std::string algorithm;                                   // for messages
+  std::vector<std::string> options;                        // of the compiler
   int threads;                                             // of a block
 };
 
 template <class S>
-Program program_of(const Model& model, const Task& task, Style style, int threads = 128);
+Program program_of(const Model& model, const Task& task, Style style, const Tuning& tuning = {});
 
 /// What pays: specialised programs for models that are small enough for the algorithm.
 Style best_style(const Model& model, const Task& task, bool in_double);
+Tuning best_tuning(const Model& model, const Task& task, Style style, bool in_double);
+/// Whether the linearized forward dynamics are better made of M^-1 and the linearized inverse dynamics, by a kernel each,
+/// than by one kernel that has to keep all of both.
+bool linearized_in_steps(const Model& model);
 
 }  // namespace articula::cuda

@@ -1,7 +1,10 @@
-// On a machine with a GPU: every algorithm, every joint kind, the models of this repository and random trees, against the
-// CPU's batch. One process for each part of the models compiles and compares; `make gpu-test` runs it.
+// On a machine with a GPU: cuda::Batch against the CPU's batch. Every algorithm with every joint kind, with mimic joints and
+// with a free base, in double and float; the usual ones of the robots of this repository, of random trees and of each
+// joint kind; the programs that the library specialises; layouts, the host's memory, CUDA graphs.
 //
 //   articula_gpu_test [--states N] [--processes N] [--only TEXT] [--brief] MODELS_FOLDER
+//
+// Nearly all of its time is the compiler's: processes share the work, and what they compiled is in the user's cache then.
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -11,6 +14,7 @@
 #include <cstring>
 
 #include "articula/files/urdf.hpp"
+#include "tests/cuda/graph_capture.hpp"
 #include "tests/support/device_comparison.hpp"
 
 namespace articula::testing {
@@ -20,6 +24,33 @@ struct Named {
   std::string name;
   std::function<Model()> make;
 };
+
+constexpr const char* every_kind = "every joint kind";
+constexpr const char* with_mimics = "mimic joints";
+
+Model random_tree(int seed, double mimic, Base base) {
+  Rng rng(seed);
+  RandomOptions options;
+  options.links = rng.integer(4, 9);
+  options.mass_ratio = 10;
+  options.mimic = mimic;
+  return Model(random_spec(rng, options), {.base = base});
+}
+Model tree_of_every_kind() {
+  Rng rng(11);
+  const std::vector<JointKind>& kinds = moving_joint_kinds();
+  RandomOptions options;
+  options.links = static_cast<int>(kinds.size());
+  options.kinds = {JointKind::revolute};
+  options.branching = Branching::tree;
+  options.mass_ratio = 10;
+  ModelSpec spec = random_spec(rng, options);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    spec.joints[i].kind = kinds[i];
+    if (kinds[i] == JointKind::helical) spec.joints[i].pitch = 0.2;
+  }
+  return Model(spec);
+}
 
 std::vector<Named> models(const std::string& folder) {
   std::vector<Named> all;
@@ -31,17 +62,13 @@ std::vector<Named> models(const std::string& folder) {
                      return read_urdf(folder + "/" + robot + ".urdf",
                                       {.base = free ? Base::free : Base::fixed});
                    }});
+  all.insert(all.begin() + 3, {{every_kind, tree_of_every_kind},
+                               {with_mimics, [] { return random_tree(4, 0.5, Base::fixed); }}});
+  for (int seed = 1; seed <= 3; ++seed)
+    all.push_back({fmt::format("tree {}", seed),
+                   [=] { return random_tree(seed, 0, seed == 3 ? Base::free : Base::fixed); }});
   for (const JointKind kind : moving_joint_kinds())
     all.push_back({fmt::format("one {}", name_of(kind)), [=] { return Model(one_joint_spec(kind)); }});
-  for (int seed = 1; seed <= 4; ++seed)
-    all.push_back({fmt::format("tree {}", seed), [=] {
-                     Rng rng(seed);
-                     RandomOptions options;
-                     options.links = rng.integer(4, 9);
-                     options.mass_ratio = 10;
-                     options.mimic = seed == 4 ? 0.5 : 0;
-                     return Model(random_spec(rng, options), {.base = seed == 3 ? Base::free : Base::fixed});
-                   }});
   return all;
 }
 
@@ -49,13 +76,23 @@ struct Settings {
   std::size_t states = 300;
   int processes = 1;
   std::string only, models;
-  bool brief = false;  // columns alone
+  bool brief = false;  // every algorithm of models that have all, in double, columns
 };
+
+/// What is compared of a model: every call or a few; in parts, so that processes can share it.
+struct Extent {
+  bool everything = false;
+  int part = 0, parts = 1;
+  std::vector<const char*> algorithms{};
+  bool rollout = true;
+};
+const std::vector<const char*> usual{"forward_dynamics", "inverse_dynamics", "inverse_mass_matrix",
+                                     "linearized_forward"};
 
 /// Returns how many comparisons failed.
 template <class S>
 int compare(const Named& model, const Settings& settings, const cuda::BatchOptions& options, const char* how,
-            bool everything) {
+            const Extent& extent) {
   int failures = 0, count = 0;
   double worst = 0;
   std::string worst_name;
@@ -73,12 +110,11 @@ int compare(const Named& model, const Settings& settings, const cuda::BatchOptio
   };
   try {
     DeviceComparison<S> c(model.make(), options, states, on_difference);
-    if (everything) {
-      c.everything();
+    if (extent.everything) {
+      c.everything(extent.part, extent.parts);
     } else {
-      for (const char* const name : {"forward_dynamics", "inverse_dynamics", "mass_matrix"})
-        c.compare(*find_algorithm(name), false);
-      c.rollouts(Integrator::rk4);
+      for (const char* const name : extent.algorithms) c.compare(*find_algorithm(name), false);
+      if (extent.rollout) c.rollouts(Integrator::rk4);
     }
   } catch (const std::exception& error) {
     ++failures;
@@ -90,23 +126,51 @@ int compare(const Named& model, const Settings& settings, const cuda::BatchOptio
   return failures;
 }
 
+/// Returns whether it failed.
+int compare_graph(const Named& model) try {
+  const double difference = difference_through_a_graph(model.make(), 300);
+  const bool failed = difference > 1e-11;
+  fmt::print(
+      "{}{:20} in a CUDA graph: {}\n", failed ? "FAILED " : "", model.name,
+      difference < 0 ? "this driver has none" : fmt::format("{:.1e} from the CPU's batch", difference));
+  std::fflush(stdout);
+  return failed;
+} catch (const std::exception& error) {
+  fmt::print("FAILED {} in a CUDA graph: {}\n", model.name, error.what());
+  return 1;
+}
+
 /// What there is to compare, as jobs for several processes.
 std::vector<std::function<int()>> jobs_of(const Named& model, const Settings& settings) {
   using cuda::Where;
   std::vector<std::function<int()>> jobs;
-  const auto add = [&]<class S>(S, cuda::BatchOptions options, const char* how, bool everything) {
-    jobs.push_back([=, &settings] { return compare<S>(model, settings, options, how, everything); });
+  const auto add = [&]<class S>(S, cuda::BatchOptions options, const std::string& how, const Extent& extent) {
+    jobs.push_back([=, &settings] { return compare<S>(model, settings, options, how.c_str(), extent); });
   };
-  add(1.0, {.layout = Layout::columns}, "columns", true);
-  add(1.0f, {.layout = Layout::columns}, "columns", true);
+  const std::string_view name = model.name;
+  const bool all = name == every_kind || name == with_mimics || name == "quadruped" || name == "arm7";
+  // Those that take longest to compile.
+  if (!settings.brief && (name == "quadruped" || name == "arm7" || name == "humanoid")) {
+    Extent special{.algorithms = {"forward_dynamics"}, .rollout = false};
+    if (name != "humanoid")
+      special.algorithms.insert(special.algorithms.end(), {"inverse_dynamics", "mass_matrix",
+                                                           "inverse_mass_matrix", "linearized_forward"});
+    add(1.0, {.layout = Layout::columns}, "the library's programs", special);
+    add(1.0f, {.layout = Layout::columns}, "the library's programs", special);
+  }
+  // Rolled programs are soon compiled.
+  const cuda::BatchOptions columns{.layout = Layout::columns, .style = cuda::Style::rolled};
+  constexpr int parts = 8;
+  for (int part = 0; all && part < parts; ++part) {
+    const std::string how = fmt::format("all calls, part {}", part + 1);
+    add(1.0, columns, how, {.everything = true, .part = part, .parts = parts});
+    if (!settings.brief) add(1.0f, columns, how, {.everything = true, .part = part, .parts = parts});
+  }
   if (settings.brief) return jobs;
-  add(1.0, {.layout = Layout::rows}, "rows", false);
-  add(1.0f, {.layout = Layout::tiles}, "tiles", false);
-  add(1.0, {.layout = Layout::columns, .memory = Where::host}, "columns, host", false);
-  add(1.0f, {.layout = Layout::rows, .memory = Where::host}, "rows, host", false);
-  // The other kind of program than the library would take.
-  if (model.make().nv() <= 8)
-    add(1.0, {.layout = Layout::columns, .style = cuda::Style::specialised}, "columns, specialised", true);
+  if (all && name != every_kind) return jobs;
+  add(1.0, {.layout = Layout::rows, .memory = Where::host, .style = cuda::Style::rolled}, "rows, host",
+      {.algorithms = usual});
+  add(1.0f, {.layout = Layout::tiles, .style = cuda::Style::rolled}, "tiles", {.algorithms = usual});
   return jobs;
 }
 
@@ -133,6 +197,9 @@ int main(int argc, char** argv) {
   if (!settings.only.empty())
     std::erase_if(all, [&](const Named& n) { return n.name.find(settings.only) == std::string::npos; });
   std::vector<std::function<int()>> jobs;
+  for (const Named& model : all)
+    if (model.name == "arm7" || model.name == "double_pendulum")
+      jobs.push_back([&] { return compare_graph(model); });
   for (const Named& model : all)
     for (auto& job : jobs_of(model, settings)) jobs.push_back(std::move(job));
   // Taken one after the other by whoever is free.

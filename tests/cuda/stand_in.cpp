@@ -2,7 +2,8 @@
 // by loops, so that all of articula/cuda runs where there is no GPU. ARTICULA_CUDA_DRIVER and ARTICULA_NVRTC name it.
 //
 // ARTICULA_STAND_IN_FAILS=NAME=RESULT[@N] lets call NAME (cuMemAlloc_v2, nvrtcCompileProgram, ..) give that result from
-// its N-th call on. ARTICULA_STAND_IN_COMPILER: the C++ compiler.
+// its N-th call on. ARTICULA_STAND_IN_COMPILER: the C++ compiler. ARTICULA_STAND_IN_LOCAL_BYTES: what programs are said to
+// need of a thread's memory, with one register.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -200,8 +201,9 @@ int cuModuleGetFunction(void** function, void* module, const char*) {
   *function = dlsym(module, "articula_stand_in");
   return *function ? 0 : 500;
 }
-int cuFuncGetAttribute(int* value, int, void*) {
-  *value = 1;
+int cuFuncGetAttribute(int* value, int attribute, void*) {
+  const char* const local_bytes = std::getenv("ARTICULA_STAND_IN_LOCAL_BYTES");
+  *value = attribute == 3 && local_bytes ? std::atoi(local_bytes) : 1;
   return 0;
 }
 int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
