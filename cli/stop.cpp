@@ -27,7 +27,7 @@ static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<long>::is_al
 
 // A run that is asked to stop is looked at this often. It is ended when it has worked so long since, or, where it
 // waits for something (a pipe that nobody reads), after so many looks.
-constexpr long look_every = 30'000, work_allowed = 75'000;
+constexpr long look_every = 20'000, work_allowed = 55'000;
 constexpr int most_looks = 30;
 
 long microseconds_of_work() {

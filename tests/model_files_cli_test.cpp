@@ -97,7 +97,8 @@ TEST_F(ModelFilesOnTheCommandLine, ManyWrongParentsAreToldAtOnce) {
   };
   const double before = seconds();
   const Ran check = run({"check", write("wrong.urdf", text + "</robot>")});
-  EXPECT_LT(seconds() - before, 3 * testing::slowness);  // 16 when every name was compared with every other in full
+  EXPECT_LT(seconds() - before,
+            3 * testing::slowness);  // 16 when every name was compared with every other in full
   EXPECT_EQ(check.code, 1);
   EXPECT_NE(check.out.find("did you mean 'link_7'?"), std::string::npos);
 }
