@@ -59,7 +59,7 @@ site: reference
 # programs need for themselves); thread-sanitize: all that has threads, under that one.
 sanitize: setup
 	@cmake --preset asan > /dev/null
-	@cmake --build build-asan -j $(JOBS) --target articula_tests mutated_urdf articula_program
+	@cmake --build build-asan -j $(JOBS) --target articula_tests mutated_urdf random_trees articula_program
 	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -E 'example|installed_package|web|Faults|LimitsOfTimeAndMemory'
 
 # The whole test program once for each instruction set that this machine has: v2, v3, and v4 where it is.
