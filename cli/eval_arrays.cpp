@@ -43,13 +43,9 @@ void Spool::add(std::span<const double> x) {
   if (waiting_.size() >= piece) flush();
 }
 void Spool::flush() {
-  const char* at = reinterpret_cast<const char*>(waiting_.data());
-  for (std::size_t left = waiting_.size() * sizeof(double); left > 0;) {
-    const ssize_t n = pwrite(fd_, at, left, static_cast<off_t>(bytes_));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) no_room();
-    at += n, left -= static_cast<std::size_t>(n), bytes_ += static_cast<std::size_t>(n);
-  }
+  const std::size_t bytes = waiting_.size() * sizeof(double);
+  if (!recording_files::write_all(fd_, {reinterpret_cast<const char*>(waiting_.data()), bytes})) no_room();
+  bytes_ += bytes;
   waiting_.clear();
 }
 void Spool::for_each_piece(const std::function<void(std::span<const double>)>& use) {

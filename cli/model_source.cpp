@@ -24,19 +24,6 @@ constexpr int longest_chain = 1'000'000;
 
 bool is_scene_file(const fs::path& path) { return path.extension() == ".json"; }
 
-/// Names of the shipped models, or of the shipped scenes.
-std::vector<std::string> shipped(bool scenes) {
-  std::vector<std::string> names;
-  std::error_code ignored;
-  for (const fs::path& folder : model_folders())
-    for (const auto& entry : fs::directory_iterator(folder, ignored))
-      if (entry.is_regular_file(ignored) && is_scene_file(entry.path()) == scenes)
-        names.push_back(entry.path().stem());
-  std::sort(names.begin(), names.end());
-  names.erase(std::unique(names.begin(), names.end()), names.end());
-  return names;
-}
-
 std::optional<std::string> shipped_model(const std::string& name) {
   std::error_code ignored;
   for (const fs::path& folder : model_folders())
@@ -81,13 +68,23 @@ std::vector<fs::path> model_folders() {
   }
   return folders;
 }
-std::vector<std::string> shipped_names(bool scenes) { return shipped(scenes); }
+std::vector<std::string> shipped_names(bool scenes) {
+  std::vector<std::string> names;
+  std::error_code ignored;
+  for (const fs::path& folder : model_folders())
+    for (const auto& entry : fs::directory_iterator(folder, ignored))
+      if (entry.is_regular_file(ignored) && is_scene_file(entry.path()) == scenes)
+        names.push_back(entry.path().stem());
+  std::sort(names.begin(), names.end());
+  names.erase(std::unique(names.begin(), names.end()), names.end());
+  return names;
+}
 
 void ModelOptions::add_to(CLI::App& app, Takes takes) {
   const auto known = [takes] {
-    std::vector<std::string> names = shipped(false);
+    std::vector<std::string> names = shipped_names(false);
     if (takes == Takes::scenes_too)
-      for (auto& name : shipped(true)) names.push_back(std::move(name));
+      for (auto& name : shipped_names(true)) names.push_back(std::move(name));
     return names;
   };
   app.add_option("MODEL", source,
@@ -143,7 +140,7 @@ LoadedModel read_source(const std::string& source, const ReadOptions& options) {
   throw InputError(fmt::format(
       "'{}': there is no such file and no shipped model of that name; shipped: {}; scenes: {}; or "
       "chain:N",
-      source, fmt::join(shipped(false), ", "), fmt::join(shipped(true), ", ")));
+      source, fmt::join(shipped_names(false), ", "), fmt::join(shipped_names(true), ", ")));
 }
 
 ModelVisuals load_visuals(const std::string& source, const ReadOptions& options) {

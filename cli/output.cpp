@@ -13,6 +13,7 @@
 #include <cstring>
 #include <filesystem>
 
+#include "articula/simulation/recording_arrays.hpp"
 #include "cli/stop.hpp"
 
 namespace articula::cli {
@@ -94,15 +95,10 @@ Output::~Output() {
 }
 
 void Output::write(std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t n = ::write(fd_, text.data(), text.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0)
-      throw ComputationError(fmt::format("{} cannot be written ({})",
-                                         fd_ == 1 ? "standard output" : option_ + " " + path_,
-                                         std::strerror(errno)));
-    text.remove_prefix(static_cast<std::size_t>(n));
-  }
+  if (!recording_files::write_all(fd_, text))
+    throw ComputationError(fmt::format("{} cannot be written ({})",
+                                       fd_ == 1 ? "standard output" : option_ + " " + path_,
+                                       std::strerror(errno)));
 }
 
 void Output::finish() {

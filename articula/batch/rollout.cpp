@@ -2,6 +2,7 @@
 #include <tuple>
 
 #include "articula/batch/data.hpp"
+#include "articula/batch/one_step.hpp"
 #include "articula/batch/tied.hpp"
 #include "articula/kernels/fixed_step_text.hpp"
 #include "articula/simulation/forces.hpp"
@@ -179,13 +180,7 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
 template <class S>
 void Batch<S>::step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next,
                     const StepOptions& options) {
-  RolloutOptions one;
-  static_cast<StepOptions&>(one) = options;
-  one.step = h;
-  if (q_next.size() != q.size() || v_next.size() != v.size())
-    throw ArgumentError(fmt::format("step: q_next and v_next have {} and {} numbers, q and v have {} and {}",
-                                    q_next.size(), v_next.size(), q.size(), v.size()));
-  run<S>(*data_, "step", q, v, tau, one, q_next, v_next);
+  run<S>(*data_, "step", q, v, tau, one_step<S>(q, v, h, q_next, v_next, options), q_next, v_next);
 }
 template <class S>
 void Batch<S>::rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path,

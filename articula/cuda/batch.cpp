@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "articula/batch/one_step.hpp"
 #include "articula/batch/varied_inertias.hpp"
 #include "articula/cuda/batch_data.hpp"
 
@@ -233,13 +234,7 @@ void Batch<S>::diagonalized(In<S> q, In<S> v, In<S> tau, Out<S> nu, Out<S> epsil
 template <class S>
 void Batch<S>::step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next,
                     const StepOptions& options) {
-  RolloutOptions one;
-  static_cast<StepOptions&>(one) = options;
-  one.step = h;
-  if (q_next.size() != q.size() || v_next.size() != v.size())
-    throw ArgumentError(fmt::format("step: q_next and v_next have {} and {} numbers, q and v have {} and {}",
-                                    q_next.size(), v_next.size(), q.size(), v.size()));
-  data_->rollout("step", q, v, tau, one, q_next, v_next);
+  data_->rollout("step", q, v, tau, one_step<S>(q, v, h, q_next, v_next, options), q_next, v_next);
 }
 template <class S>
 void Batch<S>::rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path,

@@ -189,4 +189,16 @@ TriangleMesh read_mesh(const std::string& path, const std::string& name, ObjCont
   return parse_mesh(bytes, name, content);
 }
 
+bool make_round(Shape& shape, std::string_view kind) {
+  if (kind == "sphere")
+    shape.kind = ShapeKind::sphere;
+  else if (kind == "cylinder")
+    shape.kind = ShapeKind::cylinder;
+  else if (kind == "capsule")
+    shape.kind = ShapeKind::capsule;
+  else
+    return false;
+  return shape.radius > 0 && (shape.kind == ShapeKind::sphere || shape.length > 0);
+}
+
 }  // namespace articula

@@ -68,15 +68,7 @@ std::optional<Shape> shape_in(const Element* geometry) {
     shape.size = {size[0], size[1], size[2]};
     return shape;
   }
-  if (kind == "sphere")
-    shape.kind = ShapeKind::sphere;
-  else if (kind == "cylinder")
-    shape.kind = ShapeKind::cylinder;
-  else if (kind == "capsule")
-    shape.kind = ShapeKind::capsule;
-  else
-    return {};
-  if (!(shape.radius > 0) || (shape.kind != ShapeKind::sphere && !(shape.length > 0))) return {};
+  if (!make_round(shape, kind)) return {};
   return shape;
 }
 

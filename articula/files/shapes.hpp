@@ -43,6 +43,10 @@ struct Shape {
   std::optional<std::array<double, 4>> color{};  // red, green, blue, opacity, 0 to 1
 };
 
+/// Makes a shape that has its radius and length a sphere, cylinder or capsule, as files call them. False: it is another
+/// kind, or the numbers it needs are not positive.
+bool make_round(Shape& shape, std::string_view kind);
+
 struct LinkShapes {
   std::string link;
   std::vector<Shape> shapes;

@@ -114,15 +114,7 @@ class Reader {
     if (kind == "box") return read_box(*solid, std::move(shape));
     shape.radius = number_in(solid->Attribute("radius")).value_or(0);
     shape.length = number_in(solid->Attribute("length")).value_or(0);
-    if (kind == "sphere")
-      shape.kind = ShapeKind::sphere;
-    else if (kind == "cylinder")
-      shape.kind = ShapeKind::cylinder;
-    else if (kind == "capsule")
-      shape.kind = ShapeKind::capsule;
-    else
-      return wrong(*solid);
-    if (!(shape.radius > 0) || (shape.kind != ShapeKind::sphere && !(shape.length > 0))) return wrong(*solid);
+    if (!make_round(shape, kind)) return wrong(*solid);
     return shape;
   }
 

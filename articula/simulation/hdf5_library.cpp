@@ -50,16 +50,6 @@ std::string listen(int fd) {
 
 }  // namespace
 
-bool write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = write(fd, bytes.data(), bytes.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
-}
-
 std::string in_another_process(const std::function<void(std::ostream& say)>& work) {
   int said[2];
   if (pipe(said) != 0) return {};

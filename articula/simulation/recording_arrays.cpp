@@ -42,6 +42,15 @@ void write_pieces(const std::string& path, const std::function<void(const UseByt
 void write_bytes(const std::string& path, std::string_view bytes) {
   write_pieces(path, [&](const UseBytes& write) { write(bytes); });
 }
+bool write_all(int fd, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t n = write(fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return false;
+    bytes.remove_prefix(static_cast<std::size_t>(n));
+  }
+  return true;
+}
 int open_unnamed(const std::string& folder) {
   const int fd = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0) return fd;  // not every file system has files without names
