@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "articula/operators/derive.hpp"
 #include "articula/operators/identities.hpp"
 #include "articula/operators/parse.hpp"
 #include "cli/model_source.hpp"
@@ -18,7 +19,7 @@ namespace {
 struct OperatorsOptions {
   ModelOptions model;
   std::string expression, states = "-", out = "-";
-  bool dense = false, explain = false, identities = false;
+  bool dense = false, explain = false, derive = false, identities = false;
 };
 
 constexpr double largest_matrix = 1e8;  // numbers: more are gigabytes of text
@@ -41,6 +42,16 @@ ComputationError not_finite(std::size_t state) {
       fmt::format("state {}: the value is not finite; are the state's numbers too large?", state));
 }
 
+const std::vector<double>* vector_of(const State& state, const std::string& name) {
+  for (int k = 0; k < input_count; ++k)
+    if (name == name_of(static_cast<Input>(k)) && !state.vectors[k].empty()) return &state.vectors[k];
+  const auto named = state.named.find(name);
+  return named == state.named.end() ? nullptr : &named->second;
+}
+bool has_all(const operators::Parsed& parsed, const State& state) {
+  return std::all_of(parsed.vectors.begin(), parsed.vectors.end(),
+                     [&](const std::string& name) { return vector_of(state, name); });
+}
 /// The vectors that the expression names, from a state.
 std::vector<std::span<const double>> vectors_of(const operators::Parsed& parsed,
                                                 const operators::Program& program, const State& state,
@@ -48,10 +59,7 @@ std::vector<std::span<const double>> vectors_of(const operators::Parsed& parsed,
   std::vector<std::span<const double>> out;
   for (std::size_t i = 0; i < parsed.vectors.size(); ++i) {
     const std::string& name = parsed.vectors[i];
-    const std::vector<double>* found = nullptr;
-    for (int k = 0; k < input_count; ++k)
-      if (name == name_of(static_cast<Input>(k)) && !state.vectors[k].empty()) found = &state.vectors[k];
-    if (const auto named = state.named.find(name); named != state.named.end()) found = &named->second;
+    const std::vector<double>* const found = vector_of(state, name);
     const int needed = program.input_size(static_cast<int>(i));
     if (!found)
       throw InputError(
@@ -81,6 +89,20 @@ Json explained(operators::Program& program) {
           {"additions", count.additions}};
 }
 
+Json steps_of(const operators::Derivation& derivation) {
+  Json steps = Json::array();
+  for (const auto& step : derivation.steps) {
+    Json j{{"text", step.text}, {"expression", step.expression}};
+    if (!step.identity.empty()) {
+      j["identity"] = step.identity;
+      j["source"] = step.source;
+      if (derivation.checked) j["residual"] = step.residual;
+    }
+    steps.push_back(std::move(j));
+  }
+  return {{"steps", steps}, {"result", operators::to_string(*derivation.result)}};
+}
+
 Json identities_of(operators::OperatorState& state) {
   Json list = Json::array();
   for (const auto& r : operators::check_identities(state))
@@ -92,8 +114,8 @@ void check(const OperatorsOptions& options) {
   if (options.expression.empty() && !options.identities)
     throw InputError(
         "an EXPRESSION is missing, for instance \"H*phi*M*star(phi)*star(H)\" --dense (or --identities)");
-  if (options.expression.empty() && (options.dense || options.explain))
-    throw InputError("--dense and --explain need an EXPRESSION");
+  if (options.expression.empty() && (options.dense || options.explain || options.derive))
+    throw InputError("--dense, --explain and --derive need an EXPRESSION");
   if (options.model.source == "-" && options.states == "-")
     throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
 }
@@ -103,7 +125,7 @@ ExitCode run(const OperatorsOptions& options) {
   operators::Parsed parsed;
   if (!options.expression.empty()) parsed = operators::parse(options.expression);
   const bool is_vector = parsed.node && parsed.node->from == operators::Space::one;
-  if (parsed.node && !is_vector && !options.dense && !options.explain)
+  if (parsed.node && !is_vector && !options.dense && !options.explain && !options.derive)
     throw InputError(fmt::format(
         "'{}' is an operator: multiply it by a vector of the state, or add --dense for its matrix",
         options.expression));
@@ -113,10 +135,14 @@ ExitCode run(const OperatorsOptions& options) {
   const Model model = load_model(options.model);
   operators::OperatorState state(model);
   std::unique_ptr<operators::Program> program;
-  if (parsed.node) program = std::make_unique<operators::Program>(state, parsed.node);
-  if (options.dense && double(program->rows()) * program->columns() > largest_matrix)
-    throw InputError(fmt::format("--dense: a matrix of {} x {} is too large to print; multiply it by vectors",
-                                 program->rows(), program->columns()));
+  const auto compile = [&](const operators::NodePtr& expression) {
+    program = std::make_unique<operators::Program>(state, expression);
+    if (options.dense && double(program->rows()) * program->columns() > largest_matrix)
+      throw InputError(
+          fmt::format("--dense: a matrix of {} x {} is too large to print; multiply it by vectors",
+                      program->rows(), program->columns()));
+  };
+  if (parsed.node && !options.derive) compile(parsed.node);
   Output out(options.out);
   Needs needs;
   needs[static_cast<int>(Input::q)] = "operators";
@@ -129,7 +155,12 @@ ExitCode run(const OperatorsOptions& options) {
     v.empty() ? state.update(q) : state.update(q, v);
     Json result = Json::object();
     try {
-      if (program && is_vector) {
+      if (options.derive) {
+        const operators::Derivation derivation = operators::derive(state, parsed.node, options.dense);
+        result["derive"] = steps_of(derivation);
+        if (!program && derivation.result->from != operators::Space::any) compile(derivation.result);
+      }
+      if (program && is_vector && (!options.derive || has_all(parsed, states[i]))) {
         std::vector<double> value(program->rows());
         const auto inputs = vectors_of(parsed, *program, states[i], i);
         program->evaluate(inputs, value);
@@ -141,7 +172,7 @@ ExitCode run(const OperatorsOptions& options) {
         if (!all_finite(dense.numbers)) throw not_finite(i);
         result["value"] = matrix(dense);
       }
-      if (program && options.explain) result["explain"] = explained(*program);
+      if (program && (options.explain || options.derive)) result["explain"] = explained(*program);
       if (options.identities) result["identities"] = identities_of(state);
     } catch (const SingularError& error) {
       throw ComputationError(fmt::format("state {}: {}", i, error.what()));
@@ -168,6 +199,8 @@ Subcommand add_operators(CLI::App& program) {
   app.add_flag("--dense", options->dense, "The matrix of an operator");
   app.add_flag("--explain", options->explain,
                "The sweeps that run, with multiplications and additions counted");
+  app.add_flag("--derive", options->derive,
+               "A form with fewer sweeps, found by the identities, step by step, each checked");
   app.add_flag("--identities", options->identities,
                "Every identity of the algebra with its residual at the state");
   app.add_option("--states", options->states,
@@ -175,14 +208,16 @@ Subcommand add_operators(CLI::App& program) {
       ->type_name("FILE");
   add_out_option(app, options->out);
   app.footer(
-      "Operators: H phi psi M P D G K L tau_bar E_phi E_psi S R Omega E rotor Gamma H_full, B(LINK, ..), I.\n"
+      "Operators: H phi psi M P D G K L tau_bar E_phi E_psi S R Omega E rotor Gamma H_full, B(LINK, ..), I;\n"
+      "of a moving state H_dot M_ring P_ring G_ring K_ring.\n"
       "They are joined by * + - and numbers; star(..) is the adjoint, inv(..) the inverse, of phi, psi, D,\n"
       "I + H*phi*K, I - H*psi*K, the mass operator H*phi*M*star(phi)*star(H) and products of these.\n"
       "Vectors: q v a tau and any other name from the state; a_bias b_bias a_g are made from it.\n"
       "Body vectors have six numbers per body, base to tip, world axes at the body's joint origin; joint "
       "vectors are in\n"
-      "velocity order.\n\n"
-      "Example:\n"
+      "velocity order. --derive: with --dense a form for the whole matrix, else one for a vector.\n\n"
+      "Examples:\n"
+      "  articula operators arm7 'inv(H*phi*M*star(phi)*star(H) + rotor)' --derive < /dev/null\n"
       "  echo '{\"q\": [0.3, -0.5], \"x\": [1, 0]}' | articula operators double_pendulum "
       "'inv(H*phi*M*star(phi)*star(H)) * x'\n");
   return {&app, [options] { return run(*options); }};

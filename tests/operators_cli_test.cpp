@@ -73,6 +73,30 @@ TEST(OperatorsCommand, DenseExplainAndIdentities) {
   for (const json& i : identities) EXPECT_LT(i["residual"], 1e-11) << i.dump();
 }
 
+TEST(OperatorsCommand, Derive) {
+  const Model model(make_chain(5));
+  Rng rng(3);
+  const State s = random_state(rng, model);
+  const std::string fd1 =
+      "chain:5 --derive 'inv(H*phi*M*star(phi)*star(H) + rotor)*(tau - H*phi*(M*star(phi)*(a_bias + "
+      "star(E)*a_g) + "
+      "b_bias))'";
+  const json found = json::parse(run(fd1, state_of(s).dump()).out)["results"][0];
+  EXPECT_LT(
+      relative_error(found["value"].get<std::vector<double>>(), forward_dynamics(model, s.q, s.v, s.tau)),
+      1e-11);
+  EXPECT_EQ(found["explain"]["sweeps"], 2);
+  const json& steps = found["derive"]["steps"];
+  ASSERT_GT(steps.size(), 10u);
+  for (std::size_t i = 1; i < steps.size(); ++i) EXPECT_LT(steps[i]["residual"], 1e-11) << steps[i].dump();
+  // Every step in the grammar of the command line, and without values: the derivation alone.
+  const json again =
+      json::parse(run("chain:5 --derive '" + steps.back()["expression"].get<std::string>() + "'",
+                      R"({"q": [1, 0, 0, 0, 0], "v": [1, 1, 1, 1, 1]})")
+                      .out)["results"][0];
+  EXPECT_EQ(again["explain"]["sweeps"], 2);
+  EXPECT_FALSE(again.contains("value"));
+}
 TEST(OperatorsCommand, ErrorsAreOneLineAndExitCodeTwo) {
   struct Bad {
     const char *arguments, *message;
@@ -80,6 +104,7 @@ TEST(OperatorsCommand, ErrorsAreOneLineAndExitCodeTwo) {
   for (const Bad& bad :
        {Bad{"chain:3 'phi*H' --dense", "does not fit"}, Bad{"chain:3 psi", "add --dense"},
         Bad{"chain:3 'H*phi*y'", "'y' is missing"}, Bad{"chain:3 'inv(P)' --dense", "no O(n) inverse"},
+        Bad{"chain:3 'inv(P)' --derive", "no O(n) form"}, Bad{"chain:3 --derive", "an EXPRESSION is missing"},
         Bad{"chain:3", "an EXPRESSION is missing"}, Bad{"chain:3 'psi*(phi' --dense", "is missing"},
         Bad{"chain:3 'B(nowhere)' --dense", "no frame 'nowhere'"}}) {
     const Printed ran = run(bad.arguments, "", true);

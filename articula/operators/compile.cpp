@@ -211,6 +211,13 @@ unsigned Compiler::needs_of(Symbol symbol) {
       return OperatorState::composites;
     case Symbol::Omega:
       return OperatorState::factor | OperatorState::omegas;
+    case Symbol::H_dot:
+    case Symbol::M_ring:
+      return OperatorState::rates;
+    case Symbol::P_ring:
+    case Symbol::G_ring:
+    case Symbol::K_ring:
+      return OperatorState::rings;
     case Symbol::inv_mass:
       return OperatorState::factor | OperatorState::mimic_factor;
     case Symbol::inv_bare_mass:

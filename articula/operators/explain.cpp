@@ -12,9 +12,9 @@ namespace articula::operators {
 namespace {
 /// The state's numbers, as numbers that count.
 struct CountedMemory : MachineMemory<Counted> {
-  explicit CountedMemory(const Tree<double>& tree, const KernelMemory<double>& from, const double* P_from,
-                         const double* G_from, const double* R_from, const double* Omega_from)
+  explicit CountedMemory(const Tree<double>& tree, const MachineMemory<double>& given)
       : MachineMemory<Counted>{} {
+    const KernelMemory<double>& from = given.m;
     const int slots = tree.slots(), nv = tree.nv;
     Counted* const x = room(static_cast<std::size_t>(slots) * body::count);
     for (int k = 0; k < slots; ++k)
@@ -27,10 +27,14 @@ struct CountedMemory : MachineMemory<Counted> {
     m.inv_D = copy(from.inv_D, 6 * nv);
     m.lambda = room(6 * slots);
     m.nu = room(nv);
-    P = copy(P_from, 21 * slots);
-    G = copy(G_from, 6 * nv);
-    R = copy(R_from, 10 * slots);
-    Omega = copy(Omega_from, 21 * slots);
+    P = copy(given.P, 21 * slots);
+    G = copy(given.G, 6 * nv);
+    R = copy(given.R, 10 * slots);
+    Omega = copy(given.Omega, 21 * slots);
+    H_dot = copy(given.H_dot, 6 * nv);
+    M_ring = copy(given.M_ring, 18 * slots);
+    P_ring = copy(given.P_ring, 18 * slots);
+    G_ring = copy(given.G_ring, 6 * nv);
   }
 
  private:
@@ -44,7 +48,7 @@ std::vector<Operations> Program::counts() {
   using S = Counted;
   state_.require(needs_);
   const Tree<double>& tree = state_.tree();
-  const CountedMemory memory(tree, state_.m_, state_.P_, state_.G_, state_.R_, state_.Omega_);
+  const CountedMemory memory(tree, Machine<double>::memory_of(state_));
   const std::size_t longest = std::max({rows_, columns_, 6 * tree.slots(), tree.nv, 6});
   std::vector<S> own(memory_.size()), others(longest);
   const auto buffer = [&](int b) -> S* {

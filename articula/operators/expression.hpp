@@ -193,6 +193,11 @@ inline constexpr Name<Symbol::R, BodySpace, BodySpace> R;
 inline constexpr Name<Symbol::Omega, BodySpace, BodySpace> Omega;
 inline constexpr Name<Symbol::E, BaseSpace, BodySpace> E;
 inline constexpr Name<Symbol::rotor, JointSpace, JointSpace> rotor;
+inline constexpr Name<Symbol::H_dot, JointSpace, BodySpace> H_dot;
+inline constexpr Name<Symbol::M_ring, BodySpace, BodySpace> M_ring;
+inline constexpr Name<Symbol::P_ring, BodySpace, BodySpace> P_ring;
+inline constexpr Name<Symbol::G_ring, BodySpace, JointSpace> G_ring;
+inline constexpr Name<Symbol::K_ring, BodySpace, JointSpace> K_ring;
 /// The pick-off of a set of frames, by name: star(B) * V is their velocities, B * f their forces on the
 /// bodies.
 inline Expression<BodySpace, FrameSpace> B(std::vector<std::string> frames) {

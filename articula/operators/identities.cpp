@@ -93,6 +93,26 @@ std::span<const OperatorIdentity> identities() {
 
 namespace {
 
+/// LIN's own, for a state with velocities.
+constexpr OperatorIdentity ring_identities[] = {
+    {"P_ring = E_psi P_ring E_phi* + M_ring", "LIN (4.12)", "P_ring", "E_psi*P_ring*star(E_phi) + M_ring"},
+    {"G_ring D = P_ring* H*", "LIN (4.12)", "G_ring*D", "star(P_ring)*star(H)"},
+    {"K_ring = E_phi G_ring", "LIN (4.12)", "K_ring", "E_phi*G_ring"},
+    {"psi M_ring phi* = psi P_ring + P_ring phi* - P_ring", "LIN (A.2)", "psi*M_ring*star(phi)",
+     "psi*P_ring + P_ring*star(phi) - P_ring"},
+    {"[I - H psi K] H phi = H psi", "LIN Lemma 4.5", "(I - H*psi*K)*H*phi", "H*psi"},
+    {"[I - H psi K]* D^-1 H psi M phi* = [I - H psi K]* D^-1 H psi P + K* psi*", "LIN Lemma 4.5",
+     "star(I - H*psi*K)*inv(D)*H*psi*M*star(phi)", "star(I - H*psi*K)*inv(D)*H*psi*P + star(K)*star(psi)"},
+    {"2 [I - H psi K]* D^-1 H psi (M phi* H*' + M_ring phi* H*) = [I - H psi K]* (D^-1 H psi Y_A + 2 K_ring* "
+     "phi* H*) + "
+     "2 K* psi* H*', Y_A = 2 (P_ring H* + P H*')",
+     "LIN Lemmas 4.6, 4.7 (4.11), (4.13), (4.14)",
+     "2*star(I - H*psi*K)*inv(D)*H*psi*(M*star(phi)*star(H_dot) + M_ring*star(phi)*star(H))",
+     "star(I - H*psi*K)*(2*inv(D)*H*psi*(P_ring*star(H) + P*star(H_dot)) + 2*star(K_ring)*star(phi)*star(H)) "
+     "+ "
+     "2*star(K)*star(psi)*star(H_dot)"},
+};
+
 double largest(std::span<const double> x) {
   double most = 0;
   for (const double v : x) most = std::isfinite(v) ? std::max(most, std::abs(v)) : HUGE_VAL;
@@ -170,6 +190,8 @@ std::vector<IdentityResidual> check_identities(OperatorState& state, std::uint64
     results.push_back({i.name, i.source, residual_of(state, i, engine)});
   };
   for (const OperatorIdentity& i : identities()) put(i);
+  if (state.has_velocities())
+    for (const OperatorIdentity& i : ring_identities) put(i);
   std::vector<int> children(state.bodies() + 1);
   bool chain = true;
   for (const articula::Body& b : state.model().bodies()) chain &= ++children[b.inboard + 1] == 1;

@@ -17,6 +17,7 @@ template <class S>
 struct MachineMemory {
   KernelMemory<S> m;
   const S *P, *G, *R, *Omega;
+  const S *H_dot, *M_ring, *P_ring, *G_ring;
 };
 
 template <class S>
@@ -24,6 +25,10 @@ struct Machine {
   Program& program;
   const Tree<double>& tree;
   const MachineMemory<S>& memory;
+
+  static MachineMemory<double> memory_of(const OperatorState& s) {
+    return {s.m_, s.P_, s.G_, s.R_, s.Omega_, s.H_dot_, s.M_ring_, s.P_ring_, s.G_ring_};
+  }
 
   /// y = symbol x, or its adjoint.
   void local(const Instruction& i, const S* x, S* y) const {
@@ -39,9 +44,17 @@ struct Machine {
       case Symbol::inv_D:
       case Symbol::rotor:
         return hinge_blocks(i.symbol, x, y);
+      case Symbol::H_dot:
+        return hinge_rates(i.starred, x, y);
+      case Symbol::M_ring:
+        return rings(memory.M_ring, i.starred, x, y);
+      case Symbol::P_ring:
+        return rings(memory.P_ring, i.starred, x, y);
       case Symbol::G:
       case Symbol::L:
       case Symbol::K:
+      case Symbol::G_ring:
+      case Symbol::K_ring:
         return gains(i, x, y);
       case Symbol::E_phi:
       case Symbol::S:
@@ -166,8 +179,9 @@ struct Machine {
     });
   }
   void gains(const Instruction& i, const S* x, S* y) const {
-    const bool K = i.symbol == Symbol::K, L = i.symbol == Symbol::L;
-    const S* const columns = K ? memory.m.K : memory.G;
+    const bool K_ring = i.symbol == Symbol::K_ring, K = i.symbol == Symbol::K || K_ring;
+    const bool L = i.symbol == Symbol::L || K_ring;  // shifted to the inboard body here
+    const S* const columns = K_ring || i.symbol == Symbol::G_ring ? memory.G_ring : K ? memory.m.K : memory.G;
     if (K) std::fill_n(y, i.size, S(0));
     each_hinge([&](int k, const BodyIndex& b, auto j) {
       if (K && b.inboard == 0) return;
@@ -177,11 +191,28 @@ struct Machine {
         dot_columns(columns, b, j.nv, L ? star(shift_to(k)) * f : f, y);
       } else {
         const Spatial<S> sum = columns_times(columns, b, j.nv, x);
-        if (K)
-          add(y, body, sum);
-        else
-          put(y, body, L ? shift_to(k) * sum : sum);
+        const Spatial<S> there = L ? shift_to(k) * sum : sum;
+        K ? add(y, body, there) : put(y, body, there);
       }
+    });
+  }
+  void hinge_rates(bool starred, const S* x, S* y) const {
+    each_hinge([&](int k, const BodyIndex& b, auto j) {
+      if (starred)
+        put(y, k, columns_times(memory.H_dot, b, j.nv, x));
+      else
+        dot_columns(memory.H_dot, b, j.nv, at(x, k), y);
+    });
+  }
+  /// Of the angular part alone.
+  void rings(const S* blocks, bool starred, const S* x, S* y) const {
+    each([&](int k, const BodyIndex&) {
+      const Spatial<S> z = at(x, k);
+      const auto column = [&](int c) { return gather<1, Spatial<S>>(blocks + 18 * k + 6 * c); };
+      if (starred)
+        put(y, k, {{dot(column(0), z), dot(column(1), z), dot(column(2), z)}, {S(0), S(0), S(0)}});
+      else
+        put(y, k, column(0) * z.w.x + column(1) * z.w.y + column(2) * z.w.z);
     });
   }
   /// E_phi and S from body to inboard body, E from the first bodies to the base.

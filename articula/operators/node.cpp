@@ -21,15 +21,35 @@ struct SymbolFacts {
 };
 const SymbolFacts& facts(Symbol symbol) {
   using enum Space;
-  static constexpr SymbolFacts all[] = {
-      {"H", joint, body},       {"H_full", hinge, body},     {"Gamma", hinge, joint},
-      {"phi", body, body},      {"psi", body, body},         {"M", body, body},
-      {"P", body, body},        {"D", hinge, hinge},         {"G", body, hinge},
-      {"K", body, hinge},       {"L", body, hinge},          {"tau", body, body},
-      {"tau_bar", body, body},  {"E_phi", body, body},       {"E_psi", body, body},
-      {"S", body, body},        {"R", body, body},           {"Omega", body, body},
-      {"B", body, frame},       {"E", base, body},           {"rotor", hinge, hinge},
-      {"inv(D)", hinge, hinge}, {"inv(mass)", joint, joint}, {"inv(mass without rotors)", joint, joint}};
+  static constexpr SymbolFacts all[] = {{"H", joint, body},
+                                        {"H_full", hinge, body},
+                                        {"Gamma", hinge, joint},
+                                        {"phi", body, body},
+                                        {"psi", body, body},
+                                        {"M", body, body},
+                                        {"P", body, body},
+                                        {"D", hinge, hinge},
+                                        {"G", body, hinge},
+                                        {"K", body, hinge},
+                                        {"L", body, hinge},
+                                        {"tau", body, body},
+                                        {"tau_bar", body, body},
+                                        {"E_phi", body, body},
+                                        {"E_psi", body, body},
+                                        {"S", body, body},
+                                        {"R", body, body},
+                                        {"Omega", body, body},
+                                        {"B", body, frame},
+                                        {"E", base, body},
+                                        {"rotor", hinge, hinge},
+                                        {"H_dot", hinge, body},
+                                        {"M_ring", body, body},
+                                        {"P_ring", body, body},
+                                        {"G_ring", body, hinge},
+                                        {"K_ring", body, hinge},
+                                        {"inv(D)", hinge, hinge},
+                                        {"inv(mass)", joint, joint},
+                                        {"inv(mass without rotors)", joint, joint}};
   return all[static_cast<int>(symbol)];
 }
 std::shared_ptr<Node> make(Node::Kind kind, Space to, Space from) {

@@ -38,6 +38,11 @@ enum class Symbol : unsigned char {
   B,         // body <- frame: phi(O_k, frame)
   E,         // base <- body: phi(world, O_k) of the bodies on the world
   rotor,     // hinge <- hinge: rotor inertias
+  H_dot,     // hinge <- body: star(H_dot) is H*' = V x H* (LIN 2.12)
+  M_ring,    // LIN (2.8): M_ring V = M' V, not symmetric
+  P_ring,    // E_psi P_ring E_phi* + M_ring (LIN 4.12)
+  G_ring,    // body <- hinge: P_ring* H* D^-1
+  K_ring,    // body <- hinge: E_phi G_ring
   inv_D,     // not spelled by users: inv(D)
   inv_mass,  // not spelled by users: the inverse of the mass operator with rotor inertias, for mimic joints
   inv_bare_mass  // not spelled by users: inv_mass without rotor inertias

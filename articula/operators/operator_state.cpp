@@ -16,7 +16,7 @@ OperatorState::OperatorState(const Model& model)
       bare_tree_(model.tree<double>()),
       bare_(m_) {
   const std::size_t nv = tree().nv, nq = tree().nq, slots = tree().slots();
-  extra_ = AlignedArray<double>((21 + 10 + 21 + 6 + 6) * slots + 6 * nv + nq + nv);
+  extra_ = AlignedArray<double>((21 + 10 + 21 + 6 + 6 + 18 + 18) * slots + 3 * 6 * nv + nq + nv);
   double* next = extra_.data();
   const auto take = [&](std::size_t count) { return std::exchange(next, next + count); };
   P_ = take(21 * slots);
@@ -24,7 +24,11 @@ OperatorState::OperatorState(const Model& model)
   Omega_ = take(21 * slots);
   a_ = take(6 * slots);
   b_ = take(6 * slots);
+  M_ring_ = take(18 * slots);
+  P_ring_ = take(18 * slots);
   G_ = take(6 * nv);
+  H_dot_ = take(6 * nv);
+  G_ring_ = take(6 * nv);
   full_q_ = take(nq);
   full_v_ = take(nv);
   const Vec3<double> g = model.gravity();
@@ -71,8 +75,10 @@ void OperatorState::update(In<double> q, In<double> v) {
 
 void OperatorState::compute(unsigned needs) {
   const OperatorKernels& kernel = *kernel_set().operators;
-  if (needs & bias && !has_v_)
-    throw ArgumentError("operators: a_bias and b_bias need velocities; update the state with q and v");
+  if (needs & rings) needs |= rates | gains;
+  if (needs & (bias | rates) && !has_v_)
+    throw ArgumentError(
+        "operators: a_bias, b_bias, H_dot and the rings need velocities; update the state with q and v");
   if (!placed_) {
     kernel.place(tree(), full_q_, has_v_ && needs & bias ? full_v_ : nullptr, m_, a_, b_);
     if (has_v_ && needs & bias) ready_ |= bias;
@@ -87,6 +93,8 @@ void OperatorState::compute(unsigned needs) {
     throw_singular(model_, "operators", m_.inv_D);
   if (needs & gains) kernel.gains(tree(), m_, P_, G_);
   if (needs & omegas) kernel_set().in_double.sweeps->omegas(tree(), m_, Omega_);
+  if (needs & rates) compute_rates();
+  if (needs & rings) compute_rings();
   if (needs & composites) kernel.composites(tree(), m_, R_);
   if (needs & mimic_factor) factor_mimics(m_, mimics_);
   if (needs & bare_factor) {

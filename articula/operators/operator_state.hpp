@@ -32,6 +32,9 @@ class OperatorState : public Workspace<double> {
   /// Also the bias terms a and b.
   void update(In<double> q, In<double> v);
 
+  /// Whether the last update gave them: a_bias, b_bias, H_dot and the rings need them.
+  bool has_velocities() const { return has_v_; }
+
   int bodies() const { return tree().bodies; }
   int size_of(Space space, int frames = 0) const;
 
@@ -53,18 +56,23 @@ class OperatorState : public Workspace<double> {
     bias = 16,
     mimic_factor = 32,
     inertias = 64,
-    bare_factor = 128
+    bare_factor = 128,
+    rates = 256,  // H_dot, M_ring
+    rings = 512   // P_ring, G_ring
   };
   void require(unsigned needs) {
     if (!placed_ || (needs & ~ready_) != 0) compute(needs);
   }
   void compute(unsigned needs);
+  void compute_rates();
+  void compute_rings();
   void factor_mimics(const KernelMemory<double>& m, MimicCorrection<double>& mimics);
   /// M^-1 in the model's own coordinates; bare: without rotor inertias.
   void solve_mass(bool bare, const double* x, double* out);
 
   AlignedArray<double> extra_;
   double *P_, *G_, *R_, *Omega_, *a_, *b_, *full_q_, *full_v_, a_g_[6];
+  double *H_dot_, *M_ring_, *P_ring_, *G_ring_;  // rings: their first three columns, the others are zero
   unsigned ready_ = 0;
   bool placed_ = false, has_v_ = false;
   MimicCorrection<double> mimics_, bare_mimics_;

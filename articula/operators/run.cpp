@@ -17,7 +17,7 @@ const double* Program::outside(int from, In<double> x,
 
 /// Sweeps with their pointers filled in; those to vectors of the caller are patched at every run.
 void Program::resolve() {
-  const MachineMemory<double> memory{state_.m_, state_.P_, state_.G_, state_.R_, state_.Omega_};
+  const MachineMemory<double> memory = Machine<double>::memory_of(state_);
   resolved_.resize(instructions_.size());
   const auto buffer = [&](int b) -> double* {
     return outside_[b] == -1 ? memory_.data() + offsets_[b] : nullptr;
@@ -71,7 +71,7 @@ void Program::apply(In<double> x, std::span<const std::span<const double>> input
     if (i.kind == Instruction::Kind::sweep) {
       kernel.sweep(tree, state_.m_, resolved_[n]);
     } else if (i.kind == Instruction::Kind::local) {
-      const MachineMemory<double> memory{state_.m_, state_.P_, state_.G_, state_.R_, state_.Omega_};
+      const MachineMemory<double> memory = Machine<double>::memory_of(state_);
       Machine<double>{*this, tree, memory}.local(i, buffer(i.source), buffer(i.target));
     } else {
       Machine<double>::combine(i, buffer);

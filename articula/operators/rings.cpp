@@ -1,0 +1,77 @@
+// LIN's operators at a state: H*' and the ring quantities, each body's at its own joint origin. LIN has all of them at
+// one inertial point, where phi = Id; they move from point to point as H* and M do.
+#define ARTICULA_ISA operators_baseline
+#include "articula/kernels/ring_text.hpp"
+#include "articula/kernels/sweeps_text.hpp"
+#include "articula/kernels/tables.hpp"
+#include "articula/operators/operator_state.hpp"
+
+namespace articula::operators {
+
+namespace isa = articula::ARTICULA_ISA;
+
+namespace {
+const double* slot_of(const KernelMemory<double>& m, int k) { return slot(m.x, k, int(body::count)); }
+Phi<double> shift_to(const KernelMemory<double>& m, int k) {
+  return {isa::read<Vec3>(slot_of(m, k) + stride<double> * body::l)};
+}
+/// f(the joint's hinge map), its kind as a type.
+void with_hinge(const Tree<double>& tree, const KernelMemory<double>& m, int k, auto&& f) {
+  visit(tree.index[k].kind, [&](auto j) {
+    const Mat3<double> axes = isa::read<Mat3>(slot_of(m, k) + stride<double> * body::R);
+    f(HingeMap<decltype(j), double>{axes, tree.pitch[k]}, j);
+  });
+}
+Spatial<double> column(const double* columns, int c) { return gather<1, Spatial<double>>(columns + 6 * c); }
+}  // namespace
+
+/// V = phi* H* th' (LIN 2.11), H*' = V x H* (2.12), M_ring (2.8).
+void OperatorState::compute_rates() {
+  for (int k = 1; k < tree().slots(); ++k) {
+    const BodyIndex& b = tree().index[k];
+    double* const V_of = P_ring_ + 18 * k;  // until P_ring takes its place
+    with_hinge(tree(), m_, k, [&](const auto& H, auto j) {
+      Spatial<double> V = star_times(H, full_v_ + b.v);
+      if (b.inboard) V += articula::star(shift_to(m_, k)) * column(P_ring_ + 18 * b.inboard, 0);
+      scatter<1>(V, V_of);
+      for_each_index<decltype(j)::nv>([&](auto i) {
+        const Spatial<double> h = spatial(H.template row<i.value>());
+        scatter<1>(Spatial<double>{cross(V.w, h.w), cross(V.w, h.v) + cross(V.v, h.w)},
+                   H_dot_ + 6 * (b.v + i.value));
+      });
+      const Inertia<double> M = isa::body_inertia(tree(), static_cast<const double*>(m_.x), k);
+      const isa::Ring<double> ring = isa::ring(M, (M.J.xx + M.J.yy + M.J.zz) / 2, V);
+      const Vec3<double> units[] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+      for (int c = 0; c < 3; ++c) scatter<1>(isa::times_angular(ring, units[c]), M_ring_ + 18 * k + 6 * c);
+    });
+  }
+}
+
+/// P_ring = E_psi P_ring E_phi* + M_ring, G_ring = P_ring* H* D^-1 (LIN 4.12). The columns that are not zero do not
+/// see the phi* on their right.
+void OperatorState::compute_rings() {
+  std::copy_n(M_ring_, 18 * tree().slots(), P_ring_);
+  for (int k = tree().slots() - 1; k > 0; --k) {
+    const BodyIndex& b = tree().index[k];
+    const double* const ring = P_ring_ + 18 * k;
+    with_hinge(tree(), m_, k, [&](const auto& H, auto j) {
+      constexpr int n = decltype(j)::nv;
+      double* const gain = G_ring_ + 6 * b.v;
+      std::fill_n(gain, 6 * n, 0.0);
+      for (int c = 0; c < 3; ++c) {
+        double along[n];
+        times(H, column(ring, c), along);
+        if (b.inboard) {
+          Spatial<double> z = column(ring, c);
+          for (int i = 0; i < n; ++i) z -= column(G_, b.v + i) * along[i];
+          double* const to = P_ring_ + 18 * b.inboard + 6 * c;
+          scatter<1>(column(to, 0) + shift_to(m_, k) * z, to);
+        }
+        isa::solve_D<decltype(j)>(m_.inv_D + 6 * b.v, along);
+        for (int i = 0; i < n; ++i) gain[6 * i + c] = along[i];
+      }
+    });
+  }
+}
+
+}  // namespace articula::operators
