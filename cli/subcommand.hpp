@@ -36,6 +36,7 @@ Subcommand add_bench(CLI::App& program);
 Subcommand add_simulate(CLI::App& program);
 Subcommand add_view(CLI::App& program);
 Subcommand add_convert(CLI::App& program);
+Subcommand add_covariance(CLI::App& program);
 Subcommand add_doctor(CLI::App& program);
 Subcommand add_completion(CLI::App& program);
 

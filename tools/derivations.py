@@ -36,6 +36,9 @@ CASES = [
      "side, so that every block is one product.", "star(psi)*star(H)*inv(D)*H*psi", True),
     ("Linearized forward dynamics", "LIN (4.13) from Lemma 3.1: the matrix of accelerations by velocities, A_C = M^-1 A_D.",
      f"inv({MASS})*2*H*phi*(M*star(phi)*star(H_dot) + M_ring*star(phi)*star(H))", True),
+    ("The smoother", "JPL88 4, the statistical view: the conditional mean of x = phi w, when y = H x is known, is a "
+     "prediction tip to base and a correction base to tip (Bryson and Frazier's form).",
+     f"phi*M*star(phi)*star(H)*inv({MASS})*y", False),
     ("Momentum per unit of force", "An expression that no paper here prints: the bodies' momenta that unit joint "
      "impulses cause.", f"M*star(phi)*star(H)*inv({MASS})", False),
 ]

@@ -202,6 +202,8 @@ unsigned Compiler::needs_of(Symbol symbol) {
       return OperatorState::inertias;
     case Symbol::D:
     case Symbol::inv_D:
+    case Symbol::root_D:
+    case Symbol::inv_root_D:
     case Symbol::K:
       return OperatorState::factor;
     case Symbol::G:

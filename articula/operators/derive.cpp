@@ -28,6 +28,8 @@ std::span<const Rewriting> rewritings() {
       {"P H* = G D", "JPL88 (a.2)", "P*star(H)", "G*D"},
       {"H G = I - rotor D^-1", "JPL88 (a.1), (a.2)", "H*G", "I - rotor*inv(D)"},
       {"phi G = G + phi K", "JPL88 (a.13)", "phi*G", "G + phi*K"},
+      {"root_D root_D* = D", "DIAG (22)", "root_D*star(root_D)", "D"},
+      {"root_D^-1 D = root_D*", "DIAG (22)", "inv(root_D)*D", "star(root_D)"},
       {"D D^-1 = I", "JPL88 (a.1)", "D*inv(D)", "I"},
       {"K H = E_phi - E_psi", "JPL88 (4.7), OSC (28)", "K*H", "E_phi - E_psi"},
       {"psi K H phi = phi - psi", "JPL88 (a.18), OSC (52)", "psi*K*H*phi", "phi - psi"},
@@ -246,9 +248,12 @@ class Deriver {
     if (!letter.inverse_of.empty()) return letter.inverse_of;
     if (l == letters_.symbol(Symbol::D)) return {{{letters_.symbol(Symbol::inv_D)}, 1}};
     if (l == letters_.symbol(Symbol::inv_D)) return {{{letters_.symbol(Symbol::D)}, 1}};
-    for (const bool starred : {false, true})
+    for (const bool starred : {false, true}) {
+      if (l == letters_.symbol(Symbol::root_D, starred))
+        return {{{letters_.symbol(Symbol::inv_root_D, starred)}, 1}};
       for (const auto& [symbol, e] : {std::pair{Symbol::phi, Symbol::E_phi}, {Symbol::psi, Symbol::E_psi}})
         if (l == letters_.symbol(symbol, starred)) return {{{}, 1}, {{letters_.symbol(e, starred)}, -1}};
+    }
     return {{{letters_.inverse_of({{{l}, 1}})}, 1}};
   }
   /// sum = [I + p] B [I + s], or with one of these factors, by the words that go together.

@@ -193,6 +193,7 @@ inline constexpr Name<Symbol::R, BodySpace, BodySpace> R;
 inline constexpr Name<Symbol::Omega, BodySpace, BodySpace> Omega;
 inline constexpr Name<Symbol::E, BaseSpace, BodySpace> E;
 inline constexpr Name<Symbol::rotor, JointSpace, JointSpace> rotor;
+inline constexpr Name<Symbol::root_D, JointSpace, JointSpace> root_D;
 inline constexpr Name<Symbol::H_dot, JointSpace, BodySpace> H_dot;
 inline constexpr Name<Symbol::M_ring, BodySpace, BodySpace> M_ring;
 inline constexpr Name<Symbol::P_ring, BodySpace, BodySpace> P_ring;

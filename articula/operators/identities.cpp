@@ -72,6 +72,7 @@ std::span<const OperatorIdentity> identities() {
       {"[I - H psi K] [I + H phi K] = I", "JPL88 (4.14), OSC (50)", "(I - H*psi*K)*(I + H*phi*K)", "I"},
       {"[I - H psi K] (H phi M phi* H* + rotor) [I - H psi K]* = D", "JPL88 (4.16), OSC (51)",
        "(I - H*psi*K)*(H*phi*M*star(phi)*star(H) + rotor)*star(I - H*psi*K)", "D"},
+      {"root_D root_D* = D", "DIAG (22)", "root_D*star(root_D)", "D"},
       {"phi (I - E_phi) = I", "OSC (23)", "phi*(I - E_phi)", "I"},
       {"psi (I - E_psi) = I", "OSC (29)", "psi*(I - E_psi)", "I"},
       {"E_psi = E_phi - K H", "JPL88 (4.7), OSC (28), (33)", "E_psi", "E_phi - K*H"},

@@ -144,6 +144,10 @@ struct Inverter::Rules {
           result = s(Symbol::inv_D);
         else if (f.node->symbol == Symbol::inv_D)
           result = s(Symbol::D);
+        else if (f.node->symbol == Symbol::root_D)
+          result = s(Symbol::inv_root_D);
+        else if (f.node->symbol == Symbol::inv_root_D)
+          result = s(Symbol::root_D);
         else
           refuse(whole);
         break;

@@ -44,6 +44,10 @@ struct Machine {
       case Symbol::inv_D:
       case Symbol::rotor:
         return hinge_blocks(i.symbol, x, y);
+      case Symbol::root_D:
+        return roots(i.starred, x, y);
+      case Symbol::inv_root_D:
+        return inverse_roots(i.starred, x, y);
       case Symbol::H_dot:
         return hinge_rates(i.starred, x, y);
       case Symbol::M_ring:
@@ -176,6 +180,32 @@ struct Machine {
         for (int c = 1; c < j.nv; ++c) sum = sum + D[c] * x[b.v + c];
         y[b.v + r] = sum;
       }
+    });
+  }
+  /// D = L d L*: inv_D has L below its diagonal and d^-1 on it; root_D = L d^(1/2).
+  void roots(bool starred, const S* x, S* y) const {
+    each_hinge([&](int, const BodyIndex& b, auto j) {
+      const S* const LD = memory.m.inv_D + 6 * b.v;
+      const auto root = [&](int i) { return square_root(reciprocal(LD[7 * i])); };
+      for (int r = 0; r < j.nv; ++r) {
+        const int i = starred ? r : j.nv - 1 - r;  // so that x and y may be the same
+        S sum = starred ? x[b.v + i] : x[b.v + i] * root(i);
+        for (int k = 0; k < i && !starred; ++k) sum = sum + LD[6 * i + k] * root(k) * x[b.v + k];
+        for (int k = i + 1; k < j.nv && starred; ++k) sum = sum + LD[6 * k + i] * x[b.v + k];
+        y[b.v + i] = starred ? sum * root(i) : sum;
+      }
+    });
+  }
+  void inverse_roots(bool starred, const S* x, S* y) const {
+    each_hinge([&](int, const BodyIndex& b, auto j) {
+      const S* const LD = memory.m.inv_D + 6 * b.v;
+      S* const out = y + b.v;
+      for (int i = 0; i < j.nv; ++i) out[i] = starred ? x[b.v + i] * square_root(LD[7 * i]) : x[b.v + i];
+      for (int i = 1; i < j.nv && !starred; ++i)
+        for (int k = 0; k < i; ++k) out[i] = out[i] - LD[6 * i + k] * out[k];
+      for (int i = j.nv - 1; i >= 0 && starred; --i)
+        for (int k = i + 1; k < j.nv; ++k) out[i] = out[i] - LD[6 * k + i] * out[k];
+      for (int i = 0; i < j.nv && !starred; ++i) out[i] = out[i] * square_root(LD[7 * i]);
     });
   }
   void gains(const Instruction& i, const S* x, S* y) const {

@@ -47,7 +47,9 @@ const SymbolFacts& facts(Symbol symbol) {
                                         {"P_ring", body, body},
                                         {"G_ring", body, hinge},
                                         {"K_ring", body, hinge},
+                                        {"root_D", hinge, hinge},
                                         {"inv(D)", hinge, hinge},
+                                        {"inv(root_D)", hinge, hinge},
                                         {"inv(mass)", joint, joint},
                                         {"inv(mass without rotors)", joint, joint}};
   return all[static_cast<int>(symbol)];

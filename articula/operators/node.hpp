@@ -17,34 +17,36 @@ const char* name_of(Space space);
 bool fits(Space a, Space b);
 
 enum class Symbol : unsigned char {
-  H,         // joint <- body: the hinge maps (with mimic joints: star(Gamma) * H_full)
-  H_full,    // hinge <- body
-  Gamma,     // hinge <- joint: the mimic ratios
-  phi,       // body <- body: (Id - E_phi)^-1
-  psi,       // body <- body: (Id - E_psi)^-1
-  M,         // body inertias
-  P,         // articulated inertias
-  D,         // hinge <- hinge: H P H*, plus rotor inertias
-  G,         // body <- hinge: P H* D^-1
-  K,         // body <- hinge: E_phi G
-  L,         // body <- hinge: JPL88's own, block diagonal; K = S L
-  tau,       // G H
-  tau_bar,   // Id - G H
-  E_phi,     // phi(k+1,k) at (inboard body, body)
-  E_psi,     // E_phi tau_bar
-  S,         // Id at (inboard body, body)
-  R,         // composite inertias
-  Omega,     // OSC 57
-  B,         // body <- frame: phi(O_k, frame)
-  E,         // base <- body: phi(world, O_k) of the bodies on the world
-  rotor,     // hinge <- hinge: rotor inertias
-  H_dot,     // hinge <- body: star(H_dot) is H*' = V x H* (LIN 2.12)
-  M_ring,    // LIN (2.8): M_ring V = M' V, not symmetric
-  P_ring,    // E_psi P_ring E_phi* + M_ring (LIN 4.12)
-  G_ring,    // body <- hinge: P_ring* H* D^-1
-  K_ring,    // body <- hinge: E_phi G_ring
-  inv_D,     // not spelled by users: inv(D)
-  inv_mass,  // not spelled by users: the inverse of the mass operator with rotor inertias, for mimic joints
+  H,           // joint <- body: the hinge maps (with mimic joints: star(Gamma) * H_full)
+  H_full,      // hinge <- body
+  Gamma,       // hinge <- joint: the mimic ratios
+  phi,         // body <- body: (Id - E_phi)^-1
+  psi,         // body <- body: (Id - E_psi)^-1
+  M,           // body inertias
+  P,           // articulated inertias
+  D,           // hinge <- hinge: H P H*, plus rotor inertias
+  G,           // body <- hinge: P H* D^-1
+  K,           // body <- hinge: E_phi G
+  L,           // body <- hinge: JPL88's own, block diagonal; K = S L
+  tau,         // G H
+  tau_bar,     // Id - G H
+  E_phi,       // phi(k+1,k) at (inboard body, body)
+  E_psi,       // E_phi tau_bar
+  S,           // Id at (inboard body, body)
+  R,           // composite inertias
+  Omega,       // OSC 57
+  B,           // body <- frame: phi(O_k, frame)
+  E,           // base <- body: phi(world, O_k) of the bodies on the world
+  rotor,       // hinge <- hinge: rotor inertias
+  H_dot,       // hinge <- body: star(H_dot) is H*' = V x H* (LIN 2.12)
+  M_ring,      // LIN (2.8): M_ring V = M' V, not symmetric
+  P_ring,      // E_psi P_ring E_phi* + M_ring (LIN 4.12)
+  G_ring,      // body <- hinge: P_ring* H* D^-1
+  K_ring,      // body <- hinge: E_phi G_ring
+  root_D,      // hinge <- hinge: lower triangular, root_D root_D* = D
+  inv_D,       // not spelled by users: inv(D)
+  inv_root_D,  // not spelled by users: inv(root_D)
+  inv_mass,    // not spelled by users: the inverse of the mass operator with rotor inertias, for mimic joints
   inv_bare_mass  // not spelled by users: inv_mass without rotor inertias
 };
 const char* name_of(Symbol symbol);

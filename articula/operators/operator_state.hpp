@@ -45,6 +45,7 @@ class OperatorState : public Workspace<double> {
 
  private:
   friend class Program;
+  friend class AccelerationCovariance;
   friend struct Compiler;
   template <class S>
   friend struct Machine;

@@ -2,26 +2,13 @@
 // one inertial point, where phi = Id; they move from point to point as H* and M do.
 #define ARTICULA_ISA operators_baseline
 #include "articula/kernels/ring_text.hpp"
-#include "articula/kernels/sweeps_text.hpp"
 #include "articula/kernels/tables.hpp"
+#include "articula/operators/joints_at_state.hpp"
 #include "articula/operators/operator_state.hpp"
 
 namespace articula::operators {
 
-namespace isa = articula::ARTICULA_ISA;
-
 namespace {
-const double* slot_of(const KernelMemory<double>& m, int k) { return slot(m.x, k, int(body::count)); }
-Phi<double> shift_to(const KernelMemory<double>& m, int k) {
-  return {isa::read<Vec3>(slot_of(m, k) + stride<double> * body::l)};
-}
-/// f(the joint's hinge map), its kind as a type.
-void with_hinge(const Tree<double>& tree, const KernelMemory<double>& m, int k, auto&& f) {
-  visit(tree.index[k].kind, [&](auto j) {
-    const Mat3<double> axes = isa::read<Mat3>(slot_of(m, k) + stride<double> * body::R);
-    f(HingeMap<decltype(j), double>{axes, tree.pitch[k]}, j);
-  });
-}
 Spatial<double> column(const double* columns, int c) { return gather<1, Spatial<double>>(columns + 6 * c); }
 }  // namespace
 

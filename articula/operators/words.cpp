@@ -41,7 +41,10 @@ int Alphabet::letter_of(const NodePtr& node, const std::string& text, bool symme
 }
 int Alphabet::symbol(Symbol symbol, bool starred) {
   const bool is_inverse = symbol == Symbol::inv_D;
-  const char* const name = is_inverse ? "D^-1" : symbol == Symbol::H_full ? "H" : name_of(symbol);
+  const char* const name = is_inverse                     ? "D^-1"
+                           : symbol == Symbol::inv_root_D ? "root_D^-1"
+                           : symbol == Symbol::H_full     ? "H"
+                                                          : name_of(symbol);
   // Without mimic joints H_full is H; with them, H is another operator.
   const std::string text = every_hinge_ && symbol == Symbol::H ? "Gamma* H" : name;
   const int letter = letter_of(make_symbol(symbol), text, is_inverse || symmetric(symbol));
@@ -116,7 +119,8 @@ Words Alphabet::words_of(const NodePtr& n) {
       return star(words_of(n->left));
     case Node::Kind::inverse: {
       const Words sum = words_of(n->left);
-      if (sum == Words{{{symbol(Symbol::D)}, 1}}) return {{{symbol(Symbol::inv_D)}, 1}};
+      for (const auto& [of, is] : {std::pair{Symbol::D, Symbol::inv_D}, {Symbol::root_D, Symbol::inv_root_D}})
+        if (sum == Words{{{symbol(of)}, 1}}) return {{{symbol(is)}, 1}};
       return {{{inverse_of(sum)}, 1}};
     }
   }
