@@ -34,7 +34,8 @@ struct ArmText {
         from_tip(state, H * psi * B(arm.tip)),
         at_tip(state, B(arm.tip)),
         filtered(state, H * psi * (K * input<JointSpace>(0) + input<BodySpace>(1))),
-        Omega_tip(state, star(B(arm.tip)) * Omega * B(arm.tip)) {
+        Omega_tip(state, star(B(arm.tip)) * Omega * B(arm.tip)),
+        mass(state, H * phi * M * star(phi) * star(H) + rotor) {
     const int n = arm.model.nv();
     T_prime = a = a_f = Matrix(n, 1);
     wrenches = Matrix(6 * arm.model.body_count(), 1);
@@ -57,6 +58,7 @@ struct ArmText {
   Program at_tip;        // B
   Program filtered;      // H psi (K T' + B f)
   Program Omega_tip;     // B* psi* H* D^-1 H psi B by the recursion                 (6.10)
+  Program mass;
   Matrix T_prime, a, a_f, wrenches, f{6, 1};
   Matrix H_star;  // H*(0): 6 x freedoms of the contact
   Matrix W, W_dot;
@@ -109,11 +111,14 @@ struct ClosedChain::Text {
   void start(std::span<const ArmState> states, const ObjectState& at);
   void form_omega();  // J M^-1 J* + A M_C^-1 A*
   Matrix contact_forces(const Matrix& right, Matrix& W_dot);
+  Matrix Pi() const;
+  Matrix from_joint_forces() const;  // J M^-1 T' = B* psi* H* D^-1 [Id - H psi K] T'    (6.12)
   void finish(const Matrix& f, const Matrix& W_dot);
 
   void rccfd1();
   void rccfd2();
   void rccfd3();
+  void coupled();
 };
 
 ClosedChain::ClosedChain(std::vector<GraspingArm> arms, const MassProperties& object,
@@ -215,6 +220,32 @@ Matrix ClosedChain::Text::contact_forces(const Matrix& right, Matrix& W_dot) {
   return f;
 }
 
+/// Pi = Omega^-1 - Omega^-1 H* [H Omega^-1 H*]^-1 H Omega^-1 (b.7b), which is N (N* Omega N)^-1 N* with N the forces that
+/// the contacts can carry.
+Matrix ClosedChain::Text::Pi() const {
+  const Matrix N = dense::kernel(star(H_star), 1e-12);
+  const Matrix reduced = star(N) * Omega_all * N;
+  RankRevealing solver(N.columns());
+  solver.factor(reduced.numbers().data(), N.columns(), N.columns(), tolerance);
+  Matrix columns = star(N);
+  std::vector<double> column(columns.rows());
+  for (int c = 0; c < columns.columns(); ++c) {
+    for (int r = 0; r < columns.rows(); ++r) column[r] = columns(r, c);
+    solver.solve(column.data());
+    for (int r = 0; r < columns.rows(); ++r) columns(r, c) = column[r];
+  }
+  return N * columns;
+}
+Matrix ClosedChain::Text::from_joint_forces() const {
+  Matrix out(A.rows(), 1);
+  for (int i = 0; i < static_cast<int>(arms.size()); ++i) {
+    ArmText& arm = *text[i];
+    out.part(6 * i, 6) =
+        arm.times(arm.tip_smoothed, arm.times(arm.weighted, arm.times(arm.whitened, arm.T_prime)));
+  }
+  return out;
+}
+
 void ClosedChain::Text::finish(const Matrix& f, const Matrix& W_dot) {
   int next = 0;
   for (int i = 0; i < static_cast<int>(arms.size()); ++i) {
@@ -250,14 +281,8 @@ void ClosedChain::Text::rccfd1() {
 void ClosedChain::Text::rccfd2() {
   form_omega();  // (6.18b, c)
   const Matrix a_prime = a_C - A * M_C_inverse * b_C - J_dot_v - H_dot_W;
-  Matrix right = -a_prime;
-  for (int i = 0; i < static_cast<int>(arms.size()); ++i) {
-    ArmText& arm = *text[i];
-    right.part(6 * i, 6) +=
-        arm.times(arm.tip_smoothed, arm.times(arm.weighted, arm.times(arm.whitened, arm.T_prime)));
-  }
   Matrix W_dot;
-  const Matrix f = contact_forces(right, W_dot);  // (6.18d)
+  const Matrix f = contact_forces(from_joint_forces() - a_prime, W_dot);  // (6.18d)
   for (int i = 0; i < static_cast<int>(arms.size()); ++i) {
     ArmText& arm = *text[i];
     const Matrix f_i = arm.times(arm.at_tip, f.part(6 * i, 6));
@@ -294,6 +319,52 @@ void ClosedChain::Text::rccfd3() {
   finish(f_1 + f_2, W_dot_1 + W_dot_2);
 }
 
+/// (b.14), with T' = T - C and G = G1 + J M^-1 C, which has no C:
+///   H Omega^-1 H* W' + H Omega^-1 J th'' = H Omega^-1 (A M_C^-1 A* f - G),    f = Pi (J M^-1 T' + G)       (b.10)
+///   J* Omega^-1 H* W' + M th'' = T' - J* Omega^-1 (J M^-1 T' + G)                                          (b.12)
+/// Eliminating th'' leaves H Omega^-1 A M_C^-1 A* Omega^-1 H* W': of rank six at most, and less where an arm's last joints
+/// do what a contact does. Where that is singular the form determines neither, although th'' exists. The printed (b.11) has +J M^-1 C in G2, where it must be -J M^-1 C.
+void ClosedChain::Text::coupled() {
+  form_omega();
+  if (rank < Omega_all.rows())
+    throw SingularError(
+        fmt::format("closed chain: the coupled form (b.14) needs Omega of full rank, {}; it has {}",
+                    Omega_all.rows(), rank));
+  int n = 0;
+  for (const auto& arm : text) n += arm->T_prime.rows();
+  const int w = H_star.columns();
+  Matrix J(A.rows(), n), left(w + n, w + n), right(w + n, 1);
+  for (int i = 0, at = 0; i < static_cast<int>(arms.size()); at += text[i++]->T_prime.rows()) {
+    const auto put = [&](Matrix& to, int row, int column, Program& program) {
+      const Dense d = program.dense();
+      to.block(row, column, d.rows, d.columns) = dense::view(d.numbers, d.rows, d.columns);
+    };
+    put(J, 6 * i, at, text[i]->to_tip);
+    put(left, w + at, w + at, text[i]->mass);
+    right.part(w + at, text[i]->T_prime.rows()) = text[i]->T_prime;
+  }
+  const dense::Cholesky Omega(Omega_all);
+  const Matrix H_weighted = Omega.solve(H_star), J_weighted = Omega.solve(J);
+  const dense::PivotedQR seen(star(A) * H_weighted);
+  if (w > 0 && seen.rank(1e-7 * seen.pivots[0]) < w)
+    throw SingularError(fmt::format(
+        "closed chain: the coupled form (b.14) does not determine the {} freedoms of the contacts", w));
+  left.block(0, 0, w, w) = star(H_weighted) * H_star;
+  left.block(0, w, w, n) = star(H_weighted) * J;
+  left.block(w, 0, n, w) = star(J) * H_weighted;
+  const Matrix G = A * M_C_inverse * b_C + J_dot_v + H_dot_W - a_C, driven = from_joint_forces() + G;
+  const Matrix f = Pi() * driven;
+  right.part(0, w) = star(H_weighted) * (A * M_C_inverse * (star(A) * f) - G);
+  right.part(w, n) -= star(J_weighted) * driven;
+  const Matrix found = dense::LU(left).solve(right);
+  int at = w;
+  for (const auto& arm : text) {
+    arm->a = found.part(at, arm->T_prime.rows());
+    at += arm->T_prime.rows();
+  }
+  finish(f, found.part(0, w));
+}
+
 void ClosedChain::compute(Algorithm algorithm, std::span<const ArmState> arms, const ObjectState& object) {
   if (arms.size() != text_->arms.size())
     throw ArgumentError(
@@ -322,6 +393,9 @@ void ClosedChain::compute(Algorithm algorithm, std::span<const ArmState> arms, c
     case Algorithm::rccfd3:
       text_->rccfd3();
       break;
+    case Algorithm::coupled:
+      text_->coupled();
+      break;
   }
 }
 
@@ -335,6 +409,10 @@ std::span<const double> ClosedChain::contact_velocities(int arm) const {
 }
 Spatial<double> ClosedChain::object_acceleration() const { return dense::spatial(text_->alpha_C); }
 int ClosedChain::rank() const { return text_->rank; }
+std::vector<double> ClosedChain::Pi() const {
+  const Matrix Pi = text_->Pi();
+  return {Pi.numbers().begin(), Pi.numbers().end()};
+}
 int ClosedChain::arms() const { return static_cast<int>(text_->arms.size()); }
 const GraspingArm& ClosedChain::arm(int i) const { return text_->arms.at(i); }
 

@@ -41,7 +41,9 @@ class ClosedChain {
               const Vec3<double>& gravity = {0, 0, -9.81}, double rank_tolerance = 1e-11);
   ~ClosedChain();
 
-  enum class Algorithm { rccfd1, rccfd2, rccfd3 };
+  /// coupled: (b.10)-(b.14), one system for the contacts' own rates W' and th''; O(n^3), and Omega must have full rank
+  /// (SingularError).
+  enum class Algorithm { rccfd1, rccfd2, rccfd3, coupled };
   void compute(Algorithm algorithm, std::span<const ArmState> arms, const ObjectState& object);
 
   // --- results of the last compute()
@@ -56,6 +58,10 @@ class ClosedChain {
   Spatial<double> object_acceleration() const;
   /// The rank of Omega, which has 6 rows per arm.
   int rank() const;
+
+  /// Pi of (b.7b), 6 rows per arm, row by row: contact forces from tip accelerations, f = Pi (J M^-1 T + G1). Where
+  /// Omega is singular, that of least norm. Allocates.
+  std::vector<double> Pi() const;
 
   int arms() const;
   const GraspingArm& arm(int i) const;
