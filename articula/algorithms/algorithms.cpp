@@ -9,7 +9,8 @@ namespace {
 
 constexpr Argument q = Argument::q, v = Argument::v, a = Argument::a, tau = Argument::tau, dq = Argument::dq,
                    dv = Argument::dv, da = Argument::da, dtau = Argument::dtau, weights = Argument::weights;
-constexpr Extent three = Extent::three, six = Extent::six, nv = Extent::nv, task = Extent::task;
+constexpr Extent three = Extent::three, six = Extent::six, nv = Extent::nv, task = Extent::task,
+                 bodies = Extent::bodies;
 
 /// One state after the other for many too.
 struct OneByOne {};
@@ -100,6 +101,14 @@ void add_dynamics(std::vector<Algorithm>& all) {
   all.push_back(forward_dynamics_fd<2>("forward_dynamics_fd2", "the same by JPL88's FD2"));
   all.push_back(forward_dynamics_fd<3>("forward_dynamics_fd3", "the same by JPL88's FD3"));
   all.push_back(forward_dynamics_fd<4>("forward_dynamics_fd4", "the same by JPL88's FD4"));
+  all.push_back(entry(
+      {.name = "body_accelerations",
+       .uses = {q, v, tau},
+       .parts = {{"alpha", bodies, six}},
+       .meaning = "by FD2: d/dt (w, v) of every body's joint origin, world axes, gravity not included",
+       .external_forces = true},
+      [](auto& x, const auto& c) { x.body_accelerations(c[q], c[v], c[tau], c.out[0], c.wrenches); },
+      OneByOne{}));
   all.push_back(entry({.name = "coriolis_matrix",
                        .uses = {q, v},
                        .parts = {{"C", nv, nv}},

@@ -26,6 +26,8 @@ std::size_t length_of(const Model& model, Extent extent, std::size_t frames) {
       return static_cast<std::size_t>(model.nv());
     case Extent::task:
       return 6 * frames;
+    case Extent::bodies:
+      return static_cast<std::size_t>(model.body_count());
   }
   return 0;
 }

@@ -191,6 +191,24 @@ void OneState<S>::forward_dynamics_fd(int number, In<S> q, In<S> v, In<S> tau, O
   w.narrow(0, a);
 }
 template <class S>
+void OneState<S>::body_accelerations(In<S> q, In<S> v, In<S> tau, Out<S> alpha, In<S> wrenches) {
+  Work& w = *work_;
+  auto& named = w.made(w.named);
+  const std::size_t bodies = static_cast<std::size_t>(w.model.body_count());
+  if (alpha.size() != 6 * bodies)
+    throw ArgumentError(
+        fmt::format("body_accelerations: alpha has {} numbers, model '{}' has {} bodies with 6 each",
+                    alpha.size(), w.model.name(), bodies));
+  w.out[0].resize(static_cast<std::size_t>(w.model.nv()));
+  named.compute(NamedForwardDynamics::Algorithm::fd2, w.wide(0, q), w.wide(1, v), w.wide(2, tau), w.out[0],
+                per_body<double>(w.wide(3, wrenches)));
+  for (std::size_t k = 0; k < bodies; ++k) {
+    const Spatial<double>& x = named.link_accelerations()[k];
+    const double numbers[] = {x.w.x, x.w.y, x.w.z, x.v.x, x.v.y, x.v.z};
+    for (int i = 0; i < 6; ++i) alpha[6 * k + i] = static_cast<S>(numbers[i]);
+  }
+}
+template <class S>
 void OneState<S>::bias_forces(In<S> q, In<S> v, Out<S> tau, In<S> wrenches) {
   work_->made(work_->inverse).compute_bias(q, v, tau, per_body(wrenches));
 }

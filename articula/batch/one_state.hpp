@@ -33,6 +33,8 @@ class OneState {
   void forward_dynamics(In<S> q, In<S> v, In<S> tau, Out<S> a, In<S> wrenches = {});
   /// JPL88's four algorithms by number, 1 to 4.
   void forward_dynamics_fd(int number, In<S> q, In<S> v, In<S> tau, Out<S> a, In<S> wrenches = {});
+  /// JPL88's FD2: d/dt (w, v) of every body's joint origin, world axes; gravity is not in them.
+  void body_accelerations(In<S> q, In<S> v, In<S> tau, Out<S> alpha, In<S> wrenches = {});
   void bias_forces(In<S> q, In<S> v, Out<S> tau, In<S> wrenches = {});
   void gravity_forces(In<S> q, Out<S> tau);
   void mass_matrix(In<S> q, Out<S> matrix);

@@ -32,6 +32,7 @@ struct Link {
   Matrix A;     // 6 x freedoms
   Matrix G;     // (9.52)
   Matrix to_i;  // Ad(T_i,i-1)
+  Pose centre;  // {i} in the body's axes at O_i
 };
 
 /// The joint's displacement in its own axes, for joints with several freedoms.
@@ -59,7 +60,7 @@ std::vector<Link> links_of(const Model& model, const std::vector<double>& q) {
     const auto u = gather<block, Vec3<double>>(constants(k, constant::u)),
                w = gather<block, Vec3<double>>(constants(k, constant::w));
     const Sym3<double> at_O = plus_diagonal(symmetric_product(u, w), *constants(k, constant::lambda));
-    Link link{b.inboard - 1, b.v, 0, {}, Matrix(6, 6), {}};
+    Link link{b.inboard - 1, b.v, 0, {}, Matrix(6, 6), {}, centre[k]};
     link.G.block(0, 0, 3, 3) = matrix(full(at_O - minus_tilde_tilde(centre[k].p, mp * 0.5)));
     link.G.block(3, 3, 3, 3) = m * Matrix::identity(3);
     const Pose zero{
@@ -108,16 +109,28 @@ std::vector<double> reduced(const Model& model, const Matrix& full) {
   for (std::size_t i = 0; i < map.size(); ++i) own[map[i].source] += map[i].multiplier * full[i];
   return own;
 }
-Matrix base_acceleration(const Model& model) {
+Matrix base_acceleration(const Model& model, const BaseAndTip& ends) {
   const Vec3<double> g = model.gravity();
-  return column(Spatial<double>{{0, 0, 0}, -g});  // V'_0 = (0, -g): MR9 prints +g (docs/math.md 12)
+  return column(ends.V_0_dot - Spatial<double>{{0, 0, 0}, g});  // -g: MR9 prints +g (docs/math.md 12)
+}
+/// F_n+1 in {n}: Ad(T_n+1,n)^T F_tip, and the body that has it; none: -1.
+std::pair<int, Matrix> tip_force(const Model& model, const std::vector<Link>& links, const BaseAndTip& ends) {
+  if (ends.tip < 0) return {-1, {}};
+  if (ends.tip >= static_cast<int>(model.frames().size()))
+    throw ArgumentError(fmt::format("textbook: model '{}' has no frame {}", model.name(), ends.tip));
+  const Frame& f = model.frames()[ends.tip];
+  if (f.body < 0) return {-1, {}};
+  const Mat3<double>& axes = model.bodies()[f.body].link_axes;
+  const Pose tip = inverse(links[f.body].centre) * Pose{axes * f.placement.R, axes * f.placement.p};
+  return {f.body, star(Ad(inverse(tip))) * column(ends.F_tip)};
 }
 std::vector<double> stored(const Matrix& v) { return {v.numbers().begin(), v.numbers().end()}; }
 TextbookMatrix stored_matrix(const Matrix& m) { return {m.rows(), m.columns(), stored(m)}; }
 
 }  // namespace
 
-std::vector<double> inverse_dynamics_screws(const Model& model, In<double> q, In<double> v, In<double> a) {
+std::vector<double> inverse_dynamics_screws(const Model& model, In<double> q, In<double> v, In<double> a,
+                                            const BaseAndTip& ends) {
   constexpr const char* name = "inverse_dynamics_screws";
   const auto th_d = expanded(model, name, "v", v, false), th_dd = expanded(model, name, "a", a, false);
   const auto links = links_of(model, expanded(model, name, "q", q, true));
@@ -129,11 +142,12 @@ std::vector<double> inverse_dynamics_screws(const Model& model, In<double> q, In
     const Matrix A_v = link.A * dense::view({th_d.data() + link.v, static_cast<std::size_t>(link.freedoms)});
     const Matrix A_a = link.A * dense::view({th_dd.data() + link.v, static_cast<std::size_t>(link.freedoms)});
     const bool on_base = link.inboard < 0;
-    V[i] = on_base ? A_v : link.to_i * V[link.inboard] + A_v;                        // (9.54)
-    V_d[i] = link.to_i * (on_base ? base_acceleration(model) : V_d[link.inboard]) +  // (9.55)
+    V[i] = link.to_i * (on_base ? column(ends.V_0) : V[link.inboard]) + A_v;               // (9.54)
+    V_d[i] = link.to_i * (on_base ? base_acceleration(model, ends) : V_d[link.inboard]) +  // (9.55)
              ad(V[i]) * A_v + A_a;
     F[i] = link.G * V_d[i] - star(ad(V[i])) * (link.G * V[i]);  // (9.56), own part
   }
+  if (const auto [body, force] = tip_force(model, links, ends); body >= 0) F[body] += force;
   const Tree<double>& tree = model.tree<double>();
   for (std::size_t i = n; i-- > 0;) {
     const Link& link = links[i];
@@ -144,11 +158,37 @@ std::vector<double> inverse_dynamics_screws(const Model& model, In<double> q, In
   return reduced(model, tau);
 }
 
-ClosedForm closed_form(const Model& model, In<double> q, In<double> v) {
+namespace {
+/// S of M = S^T M_full S: mimic joints follow their source.
+Matrix own_columns(const Model& model) {
+  const auto map = model.full_velocities();
+  Matrix S(static_cast<int>(map.size()), model.nv());
+  for (int i = 0; i < S.rows(); ++i) S(i, map[i].source) = map[i].multiplier;
+  return S;
+}
+}  // namespace
+
+std::vector<double> mass_matrix_of_link_jacobians(const Model& model, In<double> q) {
+  const auto links = links_of(model, expanded(model, "mass_matrix_of_link_jacobians", "q", q, true));
+  const int nv = model.tree<double>().nv;
+  std::vector<Matrix> J(links.size());
+  Matrix mass(nv, nv);
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    J[i] = links[i].inboard < 0 ? Matrix(6, nv) : links[i].to_i * J[links[i].inboard];
+    J[i].block(0, links[i].v, 6, links[i].freedoms) += links[i].A;
+    mass += star(J[i]) * (links[i].G * J[i]);  // (9.61)
+  }
+  for (int i = 0; i < nv; ++i) mass(i, i) += model.tree<double>().armature[i];
+  const Matrix S = own_columns(model);
+  return stored(star(S) * mass * S);
+}
+
+ClosedForm closed_form(const Model& model, In<double> q, In<double> v, const BaseAndTip& ends) {
   const auto th_d = expanded(model, "closed_form", "v", v, false);
   const auto links = links_of(model, expanded(model, "closed_form", "q", q, true));
   const int n = static_cast<int>(links.size()), nv = static_cast<int>(th_d.size());
-  Matrix A(6 * n, nv), G(6 * n, 6 * n), Gamma = G, ad_A_v = G, ad_V = G, base(6 * n, 1);
+  Matrix A(6 * n, nv), G(6 * n, 6 * n), Gamma = G, ad_A_v = G, ad_V = G, base(6 * n, 1), V_base = base,
+                                        F_tip = base;
   const View rates = dense::view(th_d);
   for (int i = 0; i < n; ++i) {
     const Link& link = links[i];
@@ -158,28 +198,39 @@ ClosedForm closed_form(const Model& model, In<double> q, In<double> v) {
     ad_A_v.block(6 * i, 6 * i, 6, 6) = ad(A_v);         // (9.67)
     if (link.inboard >= 0)
       Gamma.block(6 * i, 6 * link.inboard, 6, 6) = link.to_i;  // (9.68)
-    else
-      base.part(6 * i, 6) = link.to_i * base_acceleration(model);  // (9.70)
+    else {
+      V_base.part(6 * i, 6) = link.to_i * column(ends.V_0);              // (9.69)
+      base.part(6 * i, 6) = link.to_i * base_acceleration(model, ends);  // (9.70)
+    }
   }
+  if (const auto [body, force] = tip_force(model, links, ends); body >= 0)
+    F_tip.part(6 * body, 6) = force;  // (9.71)
   // Gamma is nilpotent and block lower triangular, so its sum of powers (9.76) is a forward substitution.
   const Matrix L = inverse_of_lower(Matrix::identity(6 * n) - Gamma);
-  const Matrix V = L * (A * rates);                                                   // (9.77), base at rest
+  const Matrix V = L * (A * rates + V_base);                                          // (9.77)
   for (int i = 0; i < n; ++i) ad_V.block(6 * i, 6 * i, 6, 6) = ad(V.part(6 * i, 6));  // (9.66)
   const Matrix LA = L * A;
   Matrix mass = star(LA) * G * LA;  // (9.82)
   for (int i = 0; i < nv; ++i) mass(i, i) += model.tree<double>().armature[i];
   // (9.83), with the sign of ad_(A th') that (9.55) asks for: [V_i, A th'] = -[A th', Gamma V]. MR9 prints a
   // plus.
-  const Matrix c = -(star(LA) * (G * (L * (ad_A_v * (Gamma * V))) + star(ad_V) * (G * V)));
+  const Matrix c = -(star(LA) * (G * (L * (ad_A_v * (Gamma * V + V_base))) + star(ad_V) * (G * V)));
   const Matrix g = star(LA) * (G * (L * base));  // (9.84)
-  // Mimic joints: M = S^T M_full S.
-  Matrix S(nv, model.nv());
-  const auto map = model.full_velocities();
-  for (int i = 0; i < nv; ++i) S(i, map[i].source) = map[i].multiplier;
-  return {stored_matrix(A),    stored_matrix(G),      stored_matrix(Gamma),
-          stored_matrix(L),    stored_matrix(ad_A_v), stored_matrix(ad_V),
-          stored(V),           stored(base),          stored_matrix(star(S) * mass * S),
-          stored(star(S) * c), stored(star(S) * g)};
+  const Matrix S = own_columns(model);
+  return {stored_matrix(A),
+          stored_matrix(G),
+          stored_matrix(Gamma),
+          stored_matrix(L),
+          stored_matrix(ad_A_v),
+          stored_matrix(ad_V),
+          stored(V),
+          stored(V_base),
+          stored(base),
+          stored(F_tip),
+          stored_matrix(star(S) * mass * S),
+          stored(star(S) * c),
+          stored(star(S) * g),
+          stored(star(S) * (star(LA) * F_tip))};  // (9.81)
 }
 
 std::vector<double> get_joint_accel(const Model& model, In<double> q, In<double> v, In<double> tau,

@@ -12,8 +12,20 @@
 
 namespace articula {
 
-/// tau = M th'' + c + g by (9.53)-(9.57).
-std::vector<double> inverse_dynamics_screws(const Model& model, In<double> q, In<double> v, In<double> a);
+/// A base that moves, and a force that the tip exerts on the world.
+struct BaseAndTip {
+  Spatial<double> V_0{{0, 0, 0}, {0, 0, 0}};      // twist of the base, world axes at the world's origin
+  Spatial<double> V_0_dot{{0, 0, 0}, {0, 0, 0}};  // its rate; gravity comes on top
+  int tip = -1;                                   // a frame; -1: no force
+  Spatial<double> F_tip{{0, 0, 0}, {0, 0, 0}};    // (moment, force), the tip's axes and origin
+};
+
+/// tau = M th'' + c + g + J^T F_tip by (9.53)-(9.57).
+std::vector<double> inverse_dynamics_screws(const Model& model, In<double> q, In<double> v, In<double> a,
+                                            const BaseAndTip& ends = {});
+
+/// The sum over all links of J_ib^T G_i J_ib (9.61), and rotor inertias: nv x nv, row by row.
+std::vector<double> mass_matrix_of_link_jacobians(const Model& model, In<double> q);
 
 struct TextbookMatrix {
   int rows = 0, columns = 0;
@@ -30,11 +42,14 @@ struct ClosedForm {
   TextbookMatrix ad_A_v;                  // [ad_(A th')]
   TextbookMatrix ad_V;                    // [ad_V]
   std::vector<double> V;                  // 6n: (9.77)
+  std::vector<double> V_base;             // 6n: (9.69)
   std::vector<double> base_acceleration;  // 6n: (9.70)
+  std::vector<double> F_tip;              // 6n: (9.71)
   TextbookMatrix mass_matrix;             // (9.82)
-  std::vector<double> c, g;               // (9.83), (9.84)
+  std::vector<double> c, g;               // (9.83), (9.84); a moving base is in both
+  std::vector<double> tip_forces;         // J^T F_tip of (9.81)
 };
-ClosedForm closed_form(const Model& model, In<double> q, In<double> v);
+ClosedForm closed_form(const Model& model, In<double> q, In<double> v, const BaseAndTip& ends = {});
 
 /// GetJointAccel: inverse dynamics with th'' = 0, the mass matrix, and a linear solve. tau_external = J^T
 /// F_tip.

@@ -8,7 +8,7 @@ enum class Argument : unsigned char { q, v, a, tau, dq, dv, da, dtau, weights };
 inline constexpr int argument_count = 9;
 
 /// How long a result is in one direction. task: six per frame.
-enum class Extent : unsigned char { one, three, six, nv, task };
+enum class Extent : unsigned char { one, three, six, nv, task, bodies };
 /// One array of a result: rows x columns, row by row; planes of them, one after the other.
 struct Part {
   const char* key;  // its name where a result has several parts

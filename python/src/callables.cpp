@@ -60,6 +60,8 @@ const char* text_of(Extent extent) {
       return "nv";
     case Extent::task:
       return "6 * frames";
+    case Extent::bodies:
+      return "bodies";
   }
   return "?";
 }
@@ -158,9 +160,9 @@ std::string example_of(const Algorithm& algorithm) {
     for (const Extent extent : {part.planes, part.rows, part.columns})
       if (extent != Extent::one)
         shape += fmt::format("{}{}", dimensions++ ? ", " : "",
-                             extent == Extent::nv      ? 7
-                             : extent == Extent::three ? 3
-                                                       : 6);
+                             extent == Extent::nv || extent == Extent::bodies ? 7
+                             : extent == Extent::three                        ? 3
+                                                                              : 6);
     text += fmt::format("    >>> np.shape(result{}{})\n    ({}{})\n", algorithm.parts.size() > 1 ? "." : "",
                         algorithm.parts.size() > 1 ? python_name(part.key) : "", shape,
                         dimensions == 1 ? "," : "");
