@@ -5,6 +5,7 @@
 #include <cmath>
 #include <memory>
 
+#include "articula/diagonal/operator_rates.hpp"
 #include "articula/operators/derive.hpp"
 #include "articula/operators/identities.hpp"
 #include "articula/operators/parse.hpp"
@@ -19,7 +20,7 @@ namespace {
 struct OperatorsOptions {
   ModelOptions model;
   std::string expression, states = "-", out = "-";
-  bool dense = false, explain = false, derive = false, identities = false;
+  bool dense = false, explain = false, derive = false, identities = false, rates = false;
 };
 
 constexpr double largest_matrix = 1e8;  // numbers: more are gigabytes of text
@@ -110,8 +111,25 @@ Json identities_of(operators::OperatorState& state) {
   return list;
 }
 
+/// DIAG Table 1.
+Json rates_of(const Model& model, const State& state, std::size_t index) {
+  const auto &q = state[Input::q], &v = state[Input::v];
+  if (v.empty() && model.nv() > 0)
+    throw InputError(
+        fmt::format("state {}: v is missing; --rates uses it: nv = {} numbers", index, model.nv()));
+  if (36.0 * model.body_count() * model.body_count() > largest_matrix / 30)
+    throw InputError(
+        fmt::format("--rates: ten operators of {} bodies are too large to print", model.body_count()));
+  const OperatorRates rates = operator_rates(model, q, v);
+  Json out = Json::object();
+  for (const auto& x : rates.operators)
+    out[x.name] = {{"value", matrix(x.value)}, {"local", matrix(x.local)}, {"inertial", matrix(x.inertial)}};
+  out["m"] = {{"value", matrix(rates.m)}, {"inertial", matrix(rates.m_dot)}};
+  return out;
+}
+
 void check(const OperatorsOptions& options) {
-  if (options.expression.empty() && !options.identities)
+  if (options.expression.empty() && !options.identities && !options.rates)
     throw InputError(
         "an EXPRESSION is missing, for instance \"H*phi*M*star(phi)*star(H)\" --dense (or --identities)");
   if (options.expression.empty() && (options.dense || options.explain || options.derive))
@@ -173,6 +191,7 @@ ExitCode run(const OperatorsOptions& options) {
         result["value"] = matrix(dense);
       }
       if (program && (options.explain || options.derive)) result["explain"] = explained(*program);
+      if (options.rates) result["rates"] = rates_of(model, states[i], i);
       if (options.identities) result["identities"] = identities_of(state);
     } catch (const SingularError& error) {
       throw ComputationError(fmt::format("state {}: {}", i, error.what()));
@@ -203,6 +222,8 @@ Subcommand add_operators(CLI::App& program) {
                "A form with fewer sweeps, found by the identities, step by step, each checked");
   app.add_flag("--identities", options->identities,
                "Every identity of the algebra with its residual at the state");
+  app.add_flag("--rates", options->rates,
+               "Operators with their time derivatives, as bodies and as the world see them (DIAG Table 1)");
   app.add_option("--states", options->states,
                  "File of states (default: - for stdin; nothing there: neutral, at rest)")
       ->type_name("FILE");

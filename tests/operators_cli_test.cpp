@@ -97,6 +97,14 @@ TEST(OperatorsCommand, Derive) {
   EXPECT_EQ(again["explain"]["sweeps"], 2);
   EXPECT_FALSE(again.contains("value"));
 }
+TEST(OperatorsCommand, Rates) {  // DIAG Table 1: m m* = M, and its rate
+  const auto rates = json::parse(
+      run("chain:3 --rates", R"({"q": [0.1, 0.2, 0.3], "v": [1, 2, 3]})").out)["results"][0]["rates"];
+  for (const char* name : {"E_phi", "phi", "H", "M", "P", "D", "G", "tau_bar", "E_psi", "psi"})
+    EXPECT_EQ(rates[name]["local"].size(), rates[name]["value"].size()) << name;
+  EXPECT_EQ(rates["m"]["inertial"].size(), 3u);
+  EXPECT_EQ(run("chain:3 --rates", R"({"q": [0.1, 0.2, 0.3]})").code, 2);
+}
 TEST(OperatorsCommand, ErrorsAreOneLineAndExitCodeTwo) {
   struct Bad {
     const char *arguments, *message;
