@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "articula/simulation/recording_arrays.hpp"
@@ -19,7 +20,7 @@ constexpr std::size_t piece = 1 << 13;  // numbers
 
 [[noreturn]] void no_room() {
   throw ComputationError(
-      fmt::format("results cannot be kept in a temporary file ({})", std::strerror(errno)));
+      fmt::format("results cannot be kept in a temporary file ({})", std::generic_category().message(errno)));
 }
 
 std::string folder_of(const std::string& out) {

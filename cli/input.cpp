@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 #include <optional>
+#include <system_error>
 #include <utility>
 
 #include "cli/subcommand.hpp"
@@ -28,7 +29,7 @@ Pieces::~Pieces() {
   if (fd_ != STDIN_FILENO) close(fd_);
 }
 void Pieces::refuse() const {
-  throw InputError(fmt::format("{}: cannot be read ({})", what_, std::strerror(errno)));
+  throw InputError(fmt::format("{}: cannot be read ({})", what_, std::generic_category().message(errno)));
 }
 std::size_t Pieces::read(char* to, std::size_t room) {
   if (fd_ == STDIN_FILENO && ahead) {

@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "cli/stop.hpp"
 #include "cli/subcommand.hpp"
@@ -44,13 +45,15 @@ bool lock(int fd, const std::string& path, const std::string& part) {
   close(fd);
   if (why == EWOULDBLOCK)
     throw InputError(fmt::format("--out {}: another run is writing it ({})", path, part));
-  throw InputError(fmt::format("--out {}: {} cannot be locked ({})", path, part, std::strerror(why)));
+  throw InputError(
+      fmt::format("--out {}: {} cannot be locked ({})", path, part, std::generic_category().message(why)));
 }
 
 }  // namespace
 
 void Journal::refuse(const std::string& file) const {
-  throw InputError(fmt::format("--out {}: cannot be written ({})", file, std::strerror(errno)));
+  throw InputError(
+      fmt::format("--out {}: cannot be written ({})", file, std::generic_category().message(errno)));
 }
 
 Journal::Journal(const std::string& path) : path_(path), flushed_(std::chrono::steady_clock::now()) {
@@ -148,10 +151,11 @@ void Journal::flush() {
         (void)!ftruncate(fd_, good_ + (line == buffer_.npos ? 0 : static_cast<long long>(line) + 1));
         throw ComputationError(
             fmt::format("{} cannot be written ({}); it holds every row before, and --resume goes on from it",
-                        part_, std::strerror(why)));
+                        part_, std::generic_category().message(why)));
       }
-      throw ComputationError(fmt::format(
-          "{} cannot be written ({})", fd_ == 1 ? "standard output" : "--out " + path_, std::strerror(why)));
+      throw ComputationError(fmt::format("{} cannot be written ({})",
+                                         fd_ == 1 ? "standard output" : "--out " + path_,
+                                         std::generic_category().message(why)));
     }
     text.remove_prefix(static_cast<std::size_t>(n));
   }
@@ -185,7 +189,7 @@ void Journal::finish() {
   };
   const auto put = [&](const std::string& from) {
     if (std::rename(from.c_str(), path_.c_str()) != 0)
-      fail(fmt::format("--out {} cannot be written ({})", path_, std::strerror(errno)));
+      fail(fmt::format("--out {} cannot be written ({})", path_, std::generic_category().message(errno)));
   };
   const FileFormat format = format_of(path_);
   if (format == FileFormat::csv) return put(part_);

@@ -12,6 +12,7 @@
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
+#include <system_error>
 
 #include "articula/simulation/recording_arrays.hpp"
 #include "cli/stop.hpp"
@@ -32,6 +33,7 @@ void remove_abandoned(const std::string& path) {
     const std::string name = entry.path().filename().string();
     int pid = 0, attempt = 0, length = 0;
     if (!name.starts_with(begin) ||
+        // nine digits fit: NOLINTNEXTLINE(cert-err34-c)
         std::sscanf(name.c_str() + begin.size(), "%9d.%9d.part%n", &pid, &attempt, &length) != 2 ||
         begin.size() + static_cast<std::size_t>(length) != name.size() || pid <= 0 ||
         !(kill(pid, 0) != 0 && errno == ESRCH))
@@ -49,7 +51,8 @@ Output::Output(const std::string& path, const std::string& option) : path_(path)
   if (path == "-") return;
   if (path.empty()) throw InputError(option + ": the file name is empty; expected a file, or - for stdout");
   const auto refuse = [&] {
-    throw InputError(fmt::format("{} {}: cannot be written ({})", option, path, std::strerror(errno)));
+    throw InputError(
+        fmt::format("{} {}: cannot be written ({})", option, path, std::generic_category().message(errno)));
   };
   struct stat existing {};
   const bool exists = stat(path.c_str(), &existing) == 0;
@@ -98,15 +101,15 @@ void Output::write(std::string_view text) {
   if (!recording_files::write_all(fd_, text))
     throw ComputationError(fmt::format("{} cannot be written ({})",
                                        fd_ == 1 ? "standard output" : option_ + " " + path_,
-                                       std::strerror(errno)));
+                                       std::generic_category().message(errno)));
 }
 
 void Output::finish() {
   if (fd_ <= 1) return;
   const auto require = [&](bool done) {
     if (!done)
-      throw ComputationError(
-          fmt::format("{} {} cannot be written ({})", option_, path_, std::strerror(errno)));
+      throw ComputationError(fmt::format("{} {} cannot be written ({})", option_, path_,
+                                         std::generic_category().message(errno)));
   };
   // On the disk before it takes the name: a machine that loses power keeps the old file or the new one.
   if (!temporary_.empty()) require(fsync(fd_) == 0);

@@ -139,11 +139,15 @@ void panel(Canvas& canvas, const Recording& r, int index, const std::string& tit
   const auto X = [&](double t) { return left + (right - left) * (t - t0) / (t1 - t0); };
   const auto Y = [&](double y) { return bottom - (bottom - top) * (y - lo) / (hi - lo); };
   const double dy = round_step(hi - lo, 4), dt = round_step(t1 - t0, 6);
-  for (double y = std::ceil(lo / dy) * dy; y <= hi; y += dy) {
+  for (int i = 0;; ++i) {
+    const double y = (std::ceil(lo / dy) + i) * dy;
+    if (!(y <= hi)) break;
     canvas.lines({{left, Y(y)}, {right, Y(y)}}, pale, 1);
     canvas.text({left - 6, Y(y) + 4}, fmt::format("{:.6g}", std::abs(y) < dy * 1e-9 ? 0 : y), Align::right);
   }
-  for (double t = std::ceil(t0 / dt) * dt; t <= t1 * (1 + 1e-12); t += dt) {
+  for (int i = 0;; ++i) {
+    const double t = (std::ceil(t0 / dt) + i) * dt;
+    if (!(t <= t1 * (1 + 1e-12))) break;
     canvas.lines({{X(t), top}, {X(t), bottom}}, pale, 1);
     canvas.text({X(t), bottom + 16}, fmt::format("{:.6g}", t), Align::middle);
   }

@@ -415,7 +415,7 @@ S diagonal_motion(const Tree<Real<S>>& tree, const S* q, const S* nu, const S* t
       visit(
           tree.index[k].kind, [&](auto j) __attribute__((always_inline)) {
             const int v = tree.index[k].v;
-            for (int i = 0; i < decltype(j)::nv; ++i) rate[v + i] = m.force[v + i] - rate[v + i];
+            for (int i = 0; i < j.nv; ++i) rate[v + i] = m.force[v + i] - rate[v + i];
             solve_D<decltype(j)>(m.k.inv_D + 6 * v, rate + v);
           });
   }

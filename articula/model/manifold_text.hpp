@@ -40,7 +40,7 @@ ARTICULA_INLINE auto where_less(const Pack<T, N, C>& x, double limit, const Smal
   auto out = small();
   if (__builtin_expect(!every_lane(less), 0)) {
     const auto other = large();
-    for (unsigned i = 0; i < sizeof(out.terms) / sizeof(out.terms[0]); ++i)
+    for (unsigned i = 0; i < std::size(out.terms); ++i)
       out.terms[i].x = less ? out.terms[i].x : other.terms[i].x;
   }
   return out;

@@ -130,7 +130,7 @@ void judge_mimic_groups(const ModelSpec& spec, const ResolvedTree& tree, const P
   const Reduction reduction = reduction_of(spec, tree, posture);
   std::vector<bool> singular(std::size_t(reduction.columns), true);
   if (reduction.columns <= dense_limit && int(rows) <= 2 * dense_limit &&
-      spec.links.size() <= std::size_t(4 * dense_limit)) {
+      spec.links.size() <= std::size_t(4) * dense_limit) {
     singular = singular_columns(dense_mass(spec, tree, posture, reduction));
   } else {
     for (std::size_t r = 0; r < rows; ++r)

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <sstream>
+#include <system_error>
 
 #include "articula/simulation/hdf5_library.hpp"
 #include "articula/simulation/recording_arrays.hpp"
@@ -98,7 +99,9 @@ std::unique_ptr<FileBytes> copy_of_foreign_hdf5(const std::string& path,
                                                 std::map<std::string, ArrayPlace>& arrays) {
   std::error_code none;
   const int copy = open_unnamed(std::filesystem::temp_directory_path(none).string());
-  if (copy < 0) unreadable(path, fmt::format("cannot be read: no temporary file ({})", std::strerror(errno)));
+  if (copy < 0)
+    unreadable(path,
+               fmt::format("cannot be read: no temporary file ({})", std::generic_category().message(errno)));
   std::istringstream found(
       in_another_process([&](std::ostream& say) { copy_datasets(path, wanted, copy, say); }));
   auto bytes = std::make_unique<FileBytes>(copy, path);

@@ -13,11 +13,13 @@
 #include <fstream>
 #include <numeric>
 #include <set>
+#include <system_error>
 
 namespace articula::recording_files {
 
 void unwritable(const std::string& path) {
-  throw Error(fmt::format("{} cannot be written ({})", path, std::strerror(errno ? errno : EIO)));
+  throw Error(
+      fmt::format("{} cannot be written ({})", path, std::generic_category().message(errno ? errno : EIO)));
 }
 void unreadable(const std::string& path, const std::string& why) {
   throw ArgumentError(fmt::format("{}: {}", path, why));
@@ -25,7 +27,7 @@ void unreadable(const std::string& path, const std::string& why) {
 
 std::string read_bytes(const std::string& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) unreadable(path, fmt::format("cannot be read ({})", std::strerror(errno)));
+  if (!in) unreadable(path, fmt::format("cannot be read ({})", std::generic_category().message(errno)));
   std::string out((std::istreambuf_iterator<char>(in)), {});
   if (in.bad()) unreadable(path, "cannot be read");
   return out;
@@ -65,7 +67,7 @@ FileBytes::FileBytes(const std::string& path) : FileBytes(open(path.c_str(), O_R
 FileBytes::FileBytes(int fd, const std::string& path) : path(path), fd_(fd) {
   struct stat about {};
   if (fd_ < 0 || fstat(fd_, &about) != 0) {
-    const std::string why = std::strerror(errno);
+    const std::string why = std::generic_category().message(errno);
     if (fd_ >= 0) close(fd_);
     unreadable(path, fmt::format("cannot be read ({})", why));
   }
@@ -76,7 +78,7 @@ void FileBytes::read(std::size_t at, std::span<char> out) const {
   while (!out.empty()) {
     const ssize_t n = pread(fd_, out.data(), out.size(), static_cast<off_t>(at));
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) unreadable(path, fmt::format("cannot be read ({})", std::strerror(errno)));
+    if (n < 0) unreadable(path, fmt::format("cannot be read ({})", std::generic_category().message(errno)));
     if (n == 0) unreadable(path, "ends early; is it damaged?");
     at += static_cast<std::size_t>(n);
     out = out.subspan(static_cast<std::size_t>(n));
