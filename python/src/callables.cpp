@@ -64,7 +64,6 @@ const char* text_of(Extent extent) {
   return "?";
 }
 
-namespace {
 int slot_of(const Callable& callable, PyObject* name) {
   for (const auto& known : callable.names)
     if (known.text == name) return known.slot;
@@ -72,7 +71,6 @@ int slot_of(const Callable& callable, PyObject* name) {
     if (PyUnicode_Compare(known.text, name) == 0) return known.slot;
   return -1;
 }
-}  // namespace
 
 bool parse(const Callable& callable, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords,
            Given& given) {
