@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 from . import _core
 from ._arrays import as_array
 from ._errors import Error
-from ._model import Model, _folder
+from ._load import _folder
+from ._model import Model
 from .motion import vector
 from .recording import flag, path_of
 

@@ -89,5 +89,7 @@ void add_scenes(nanobind::module_& m);
 void add_simulation(nanobind::module_& m);
 void add_many_motions(nanobind::module_& m);
 void add_spaces(nanobind::module_& m);
+void add_edits(nanobind::module_& m);
+void add_derivatives(nanobind::module_& m);
 
 }  // namespace articula::python
