@@ -215,6 +215,17 @@ class Model(_core.Model):
             made[name] = NamedState(np.concatenate([root[0], q]), np.concatenate([root[1], v]))
         return made
 
+    @property
+    def has_loops(self) -> bool:
+        """Whether its file states loops or couplings: the methods here are of the tree alone, `articula.Scene(model)` has them.
+
+        Example:
+            >>> articula.load("arm7").has_loops
+            False
+        """
+        found: bool = self._keep("loops", lambda: any(self._spec()[5:7]))  # type: ignore[attr-defined]
+        return found
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Into a file, by its ending: .urdf, .sdf or .world, .mjcf or .xml (ModelSpec.save)."""
         self.spec.save(path)

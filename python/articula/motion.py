@@ -135,7 +135,7 @@ def simulate(
     events: _Event | Sequence[_Event] = (),
     progress: bool = True,
 ) -> Recording:
-    """The motion of a model, or of a scene's closed chains, from (q, v) on, `tau` held and controllers' forces added.
+    """The motion of a model (with the loops of its file), or of a scene's closed chains, from (q, v) on, `tau` held and controllers' forces added.
 
     q, v, tau: where it begins; a model's neutral configuration at rest without forces, or a scene's own state.
     A controller is a function f(time, q, v) -> tau, asked at every evaluation; a pair (f, period), asked every `period`
@@ -156,6 +156,8 @@ def simulate(
     """
     from .scenes import Scene as SceneClass
 
+    if isinstance(model, Model) and model.has_loops:
+        model = SceneClass(model)
     scene = model if isinstance(model, SceneClass) else None
     mechanism = model_of("simulate", model.model if isinstance(model, SceneClass) else model)
     names = word("simulate", "integrator", integrator), word("simulate", "limits", limits)

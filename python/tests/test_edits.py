@@ -56,6 +56,26 @@ def test_warnings_name_the_file(tmp_path):
     assert all(p.file for p in found)
 
 
+def test_loops_of_a_file(tmp_path):
+    """Two rods side by side, their ends held together: one pendulum of both."""
+    body = '<body name="{0}"><joint name="{0}_hinge" type="hinge" axis="0 1 0"/><geom type="capsule" size="{1}" fromto="0 0 0 0 0 -0.5"/></body>'
+    path = tmp_path / "rods.xml"
+    both = body.format("left", 0.05) + body.format("right", 0.03)
+    path.write_text(f'<mujoco><worldbody>{both}</worldbody><equality><connect body1="left" body2="right" anchor="0 0 -0.5"/></equality></mujoco>')
+    model = articula.load(path)
+    assert model.has_loops and pickle.loads(pickle.dumps(model)).has_loops and not articula.load("arm7").has_loops
+    scene = articula.Scene(model)
+    assert len(scene.constraints) == 1 and scene.model.nv == 2
+    at = np.full(2, 0.4)
+    expected = -model.gravity_forces(at).sum() / np.trace(model.mass_matrix(at))
+    np.testing.assert_allclose(scene.forward_dynamics(at, np.zeros(2), np.zeros(2)).a, [expected] * 2, rtol=1e-9)
+    motion = articula.simulate(model, duration=0.5, q=at)
+    np.testing.assert_allclose(motion.q[:, 0], motion.q[:, 1], atol=1e-9)
+    assert abs(motion.q[-1, 0] - 0.4) > 0.1 and "<html" in motion.report()
+    with pytest.raises(articula.Error, match="scenes"):
+        articula.simulate(model, duration=0.1, damping=True)
+
+
 def test_packages(tmp_path):
     folder = tmp_path / "elsewhere"
     path = tmp_path / "a.urdf"
