@@ -81,6 +81,8 @@ bool parse(const Callable& callable, PyObject* const* arguments, Py_ssize_t coun
     return false;
   }
   for (Py_ssize_t i = 0; i < count; ++i) given[callable.names[i].slot] = arguments[i];
+  if (!keywords && count == callable.positional && callable.algorithm->frames == FramesNeeded::none)
+    return true;  // most calls: nothing else to look at
   const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
   for (Py_ssize_t i = 0; i < named; ++i) {
     PyObject* const name = PyTuple_GetItem(keywords, i);

@@ -68,7 +68,7 @@ template <std::size_t i>
 PyObject* method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   ModelObject* const m = model_of(self);
   if (!m) return nullptr;
-  if (count > 0) {
+  if (count > 0 && keywords) {  // out= may be among them
     PyObject* result = nullptr;
     const bool quick = in_float(arguments[0])
                            ? quick_call<float>(*m, i)(*m, arguments, count, keywords, result)
