@@ -119,8 +119,8 @@ void apply_rotor(const ConvertOptions& options, ModelSpec& spec) {
 /// "OLD=NEW", or "link:OLD=NEW" where a link and a joint have the same name.
 void apply_rename(const ConvertOptions& options, ModelSpec& spec) {
   constexpr std::string_view expected = "OLD=NEW, or link:OLD=NEW, joint:OLD=NEW, frame:OLD=NEW";
-  constexpr std::pair<std::string_view, Part> parts[] = {
-      {"link:", Part::link}, {"joint:", Part::joint}, {"frame:", Part::frame}};
+  constexpr std::pair<std::string_view, SpecPart> parts[] = {
+      {"link:", SpecPart::link}, {"joint:", SpecPart::joint}, {"frame:", SpecPart::frame}};
   for (const std::string& word : options.rename) {
     const auto [from, to] = parts_of(word, "--rename", expected);
     const auto is_named = [&name = from](const auto& thing) { return thing.name == name; };

@@ -22,9 +22,9 @@ void lock_joint(ModelSpec& spec, std::string_view joint, double q);
 /// actuators. A joint that mimicked one of them moves by itself then.
 void remove_link(ModelSpec& spec, std::string_view link);
 
-enum class Part { link, joint, frame };
+enum class SpecPart { link, joint, frame };
 /// Everywhere that the name occurs.
-void rename(ModelSpec& spec, Part part, std::string_view from, std::string_view to);
+void rename(ModelSpec& spec, SpecPart part, std::string_view from, std::string_view to);
 /// Before the names of all links, joints, frames, actuators, loops and couplings.
 void add_prefix(ModelSpec& spec, std::string_view prefix);
 

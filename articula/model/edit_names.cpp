@@ -27,24 +27,26 @@ void each_name(ModelSpec& spec, const Link& link, const Joint& joint, const Othe
   for (CouplingSpec& c : spec.couplings) other(c.name), joint(c.joint), joint(c.source);
 }
 
-void require_new(const ModelSpec& spec, Part part, std::string_view name) {
+void require_new(const ModelSpec& spec, SpecPart part, std::string_view name) {
   const std::string wanted(name);
-  const std::string free = part == Part::joint ? new_joint_name(spec, wanted) : new_link_name(spec, wanted);
+  const std::string free =
+      part == SpecPart::joint ? new_joint_name(spec, wanted) : new_link_name(spec, wanted);
   if (name.empty() || free != wanted)
     throw ArgumentError(fmt::format("'{}' cannot be a new name: {}; choose another", name,
-                                    name.empty()          ? "it is empty"
-                                    : part == Part::joint ? "a joint has it"
-                                                          : "a link or frame has it, or it is the world's"));
+                                    name.empty() ? "it is empty"
+                                    : part == SpecPart::joint
+                                        ? "a joint has it"
+                                        : "a link or frame has it, or it is the world's"));
 }
 
 }  // namespace
 
-void rename(ModelSpec& spec, Part part, std::string_view from, std::string_view to) {
+void rename(ModelSpec& spec, SpecPart part, std::string_view from, std::string_view to) {
   const auto swap = [&](std::string& name) {
     if (name == from) name = to;
   };
   const auto leave = [](std::string&) {};
-  if (part == Part::frame) {
+  if (part == SpecPart::frame) {
     const auto frame = std::find_if(spec.frames.begin(), spec.frames.end(),
                                     [&](const FrameSpec& f) { return f.name == from; });
     if (frame == spec.frames.end()) throw ArgumentError(fmt::format("there is no frame '{}'", from));
@@ -52,11 +54,11 @@ void rename(ModelSpec& spec, Part part, std::string_view from, std::string_view 
     frame->name = to;
     return;
   }
-  part == Part::link ? void(find_link(spec, from)) : void(find_joint(spec, from));
+  part == SpecPart::link ? void(find_link(spec, from)) : void(find_joint(spec, from));
   require_new(spec, part, to);
   const std::string old(from);  // `from` may be one of the names
   from = old;
-  if (part == Part::link)
+  if (part == SpecPart::link)
     each_name(spec, swap, leave, leave);
   else
     each_name(spec, leave, swap, leave);

@@ -305,13 +305,13 @@ TEST(Edit, RemovedLinksAreGone) {
 TEST(Edit, RenamedPartsAreTheSame) {
   for_random_trees([](Rng& rng, const ModelSpec& spec) {
     ModelSpec renamed = spec;
-    rename(renamed, Part::link, "link1", "upper arm");
-    rename(renamed, Part::joint, "joint2", "elbow");
-    rename(renamed, Part::frame, "tool", "flange");
-    EXPECT_THROW(rename(renamed, Part::link, "link2", "flange"), ArgumentError);
-    EXPECT_THROW(rename(renamed, Part::joint, "joint3", "elbow"), ArgumentError);
-    EXPECT_THROW(rename(renamed, Part::link, "link1", "x"), ArgumentError);
-    EXPECT_THROW(rename(renamed, Part::link, "link2", "world"), ArgumentError);
+    rename(renamed, SpecPart::link, "link1", "upper arm");
+    rename(renamed, SpecPart::joint, "joint2", "elbow");
+    rename(renamed, SpecPart::frame, "tool", "flange");
+    EXPECT_THROW(rename(renamed, SpecPart::link, "link2", "flange"), ArgumentError);
+    EXPECT_THROW(rename(renamed, SpecPart::joint, "joint3", "elbow"), ArgumentError);
+    EXPECT_THROW(rename(renamed, SpecPart::link, "link1", "x"), ArgumentError);
+    EXPECT_THROW(rename(renamed, SpecPart::link, "link2", "world"), ArgumentError);
     add_prefix(renamed, "left_");
     const Model a(spec), b(renamed);
     const Numbers q = random_configuration(rng, a);

@@ -18,24 +18,29 @@ _core._use_errors({name: getattr(_errors, name) for name in ("Error", "ModelErro
 from . import _arrays, results  # noqa: E402
 from ._core import algorithms  # noqa: E402
 from ._errors import Error, ModelError, Problem, SingularError  # noqa: E402
-from ._model import Body, Frame, Joint, Limits, Model, check, load, shipped_models  # noqa: E402
+from ._load import check, load, shipped_models  # noqa: E402
+from ._model import Body, Frame, Joint, Limits, Model, NamedState  # noqa: E402
 
 _core._use(_arrays.call, results.by_algorithm)
 
 if TYPE_CHECKING:
     from . import controllers, convert, operators
+    from .derivatives import LinearizedStep, SecondOrder, StepDerivative
     from .motion import MonteCarlo, Rollout, monte_carlo, rollout, simulate
     from .recording import Recording, View, view
     from .scenes import Scene
     from .spaces import Count, Counts, DiagonalizedDynamics, Regulator, TaskController, TaskSpace, count, lqr, state_space
     from .spec import FrameSpec, JointSpec, LinkSpec, ModelSpec
+    from .tables import DhRow, DhTable, MassProperties, ScrewChain, ScrewLink, mass_properties, spec_of
 
 __version__ = "0.1.0"
 __all__ = [
-    "Body", "Count", "Counts", "DiagonalizedDynamics", "Error", "Frame", "FrameSpec", "Joint", "JointSpec", "Limits", "LinkSpec",
-    "Model", "ModelError", "ModelSpec", "MonteCarlo", "Problem", "Recording", "Regulator", "Rollout", "Scene", "SingularError",
-    "TaskController", "TaskSpace", "View", "algorithms", "check", "controllers", "convert", "count", "load", "lqr", "monte_carlo",
-    "operators", "results", "rollout", "shipped_models", "simulate", "state_space", "view",
+    "Body", "Count", "Counts", "DhRow", "DhTable", "DiagonalizedDynamics", "Error", "Frame", "FrameSpec", "Joint", "JointSpec",
+    "Limits", "LinearizedStep", "LinkSpec", "MassProperties", "Model", "ModelError", "ModelSpec", "MonteCarlo", "NamedState",
+    "Problem", "Recording", "Regulator", "Rollout", "Scene", "ScrewChain", "ScrewLink", "SecondOrder", "SingularError",
+    "StepDerivative", "TaskController", "TaskSpace", "View", "algorithms", "check", "controllers", "convert", "count", "load",
+    "lqr", "mass_properties", "monte_carlo", "operators", "results", "rollout", "shipped_models", "simulate", "spec_of",
+    "state_space", "view",
 ]  # fmt: skip
 
 # What takes time to import, and where it is.
@@ -44,6 +49,8 @@ _later = {
     **dict.fromkeys(("Recording", "View", "view"), "recording"),
     **dict.fromkeys(("MonteCarlo", "Rollout", "monte_carlo", "rollout", "simulate"), "motion"),
     **dict.fromkeys(("Count", "Counts", "DiagonalizedDynamics", "Regulator", "TaskController", "TaskSpace", "count", "lqr", "state_space"), "spaces"),
+    **dict.fromkeys(("LinearizedStep", "SecondOrder", "StepDerivative"), "derivatives"),
+    **dict.fromkeys(("DhRow", "DhTable", "MassProperties", "ScrewChain", "ScrewLink", "mass_properties", "spec_of"), "tables"),
     "Scene": "scenes",
 }
 
@@ -55,7 +62,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in ("controllers", "convert", "motion", "operators", "recording", "scenes", "spaces", "spec"):
+    if name in ("controllers", "convert", "operators") or name in _later.values():
         return import_module("." + name, __name__)
     if name in _later:
         return getattr(import_module("." + _later[name], __name__), name)

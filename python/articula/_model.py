@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, NamedTuple, Sequence, Tuple, Union
+from typing import TYPE_CHECKING, Any, Mapping, NamedTuple, Sequence, Tuple, Union
 
 from . import _core
 from ._arrays import as_array, as_given, common_kind, common_shape, rows
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from .spec import ModelSpec
 
-__all__ = ["Body", "Frame", "Joint", "Limits", "Model", "check", "load", "shipped_models"]
+__all__ = ["Body", "Frame", "Joint", "Limits", "Model", "NamedState"]
 
 EARTH = (0.0, 0.0, -9.81)
 
@@ -76,13 +76,30 @@ class Frame(NamedTuple):
     position: tuple[float, float, float]
 
 
-def _restore(cls: type[Model], spec: tuple[Any, ...], base: str, gravity: Sequence[float]) -> Model:
+class NamedState(NamedTuple):
+    """A state that the model's file names: coordinates and velocities."""
+
+    q: NDArray[np.float64]
+    v: NDArray[np.float64]
+
+
+def restore(cls: type[Model], spec: tuple[Any, ...], base: str, gravity: Sequence[float], said: Mapping[str, Any] = {}) -> Model:
+    """A model of what was a sound one; `said`: what its file says beside the specification."""
     model = cls.__new__(cls)
     _core.Model.__init__(model, spec, base, gravity)
+    object.__setattr__(model, "_kept", dict(said))
     return model
 
 
-def _gravity(gravity: Any) -> tuple[float, float, float]:
+def refuse(problems: Sequence[Problem]) -> None:
+    """Raises ModelError if one of them is an error."""
+    errors = [p for p in problems if p.severity == "error"]
+    if errors:
+        more = f" (and {len(errors) - 1} more: see .problems)" if len(errors) > 1 else ""
+        raise ModelError(f"{errors[0]}{more}", problems)
+
+
+def gravity_of(gravity: Any) -> tuple[float, float, float]:
     import numpy as np
 
     array = as_array("load", "gravity", gravity)
@@ -92,7 +109,7 @@ def _gravity(gravity: Any) -> tuple[float, float, float]:
     return x, y, z
 
 
-def _base(base: Any) -> str:
+def base_of(base: Any) -> str:
     if not isinstance(base, str) or base not in ("fixed", "free"):
         raise Error(f'base is {base!r}; expected "fixed" or "free"')
     return base
@@ -118,8 +135,8 @@ class Model(_core.Model):
         if not isinstance(spec, Spec):
             raise Error(f"spec is of type {type(spec).__name__}; expected an articula.ModelSpec")
         plain = spec._as_tuple()
-        _refuse(problems_of(_core._problems(plain, _base(base))))
-        super().__init__(plain, base, _gravity(gravity))
+        refuse(problems_of(_core._problems(plain, base_of(base))))
+        super().__init__(plain, base, gravity_of(gravity))
 
     def _keep(self, key: str, make: Any) -> Any:
         try:
@@ -170,12 +187,48 @@ class Model(_core.Model):
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """Everything suspicious that was found when the model was built."""
-        return problems_of(self._warnings())  # type: ignore[attr-defined]
+        """Everything suspicious that was found when the model was read and built."""
+        found: tuple[Problem, ...] = self._keep("found", lambda: problems_of(self._warnings()))  # type: ignore[attr-defined]
+        return found
 
     def with_gravity(self, gravity: Sequence[float]) -> Model:
         """The same model under another gravity."""
-        return _restore(type(self), self._spec(), self.base, _gravity(gravity))  # type: ignore[attr-defined]
+        return restore(type(self), self._spec(), self.base, gravity_of(gravity), self._said())  # type: ignore[attr-defined]
+
+    def _said(self, *keys: str) -> dict[str, Any]:
+        """Of what its file says beside the specification: these, or all."""
+        return {key: self._kept[key] for key in keys or ("file", "states", "found") if key in getattr(self, "_kept", ())}
+
+    @property
+    def states(self) -> dict[str, NamedState]:
+        """The states that the model's file names (keyframes of MJCF); with base="free" the root is at its neutral pose.
+
+        Example:
+            >>> articula.load("arm7").states
+            {}
+        """
+        import numpy as np
+
+        made = {}
+        for name, q, v in self._said("states").get("states", ()):
+            root = (self.neutral()[: self.nq - len(q)], np.zeros(self.nv - len(v)))
+            made[name] = NamedState(np.concatenate([root[0], q]), np.concatenate([root[1], v]))
+        return made
+
+    @property
+    def has_loops(self) -> bool:
+        """Whether its file states loops or couplings: the methods here are of the tree alone, `articula.Scene(model)` has them.
+
+        Example:
+            >>> articula.load("arm7").has_loops
+            False
+        """
+        found: bool = self._keep("loops", lambda: any(self._spec()[5:7]))  # type: ignore[attr-defined]
+        return found
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Into a file, by its ending: .urdf, .sdf or .world, .mjcf or .xml (ModelSpec.save)."""
+        self.spec.save(path)
 
     # --- the configuration space
     def neutral(self) -> NDArray[np.float64]:
@@ -198,6 +251,8 @@ class Model(_core.Model):
             >>> articula.load("arm7").random(1, (4, 5)).shape
             (4, 5, 7)
         """
+        import operator
+
         import numpy as np
 
         if rng is None or isinstance(rng, np.random.Generator):
@@ -207,7 +262,7 @@ class Model(_core.Model):
         else:
             raise Error(f"random: rng is {rng!r}; expected a numpy.random.Generator, a seed from 0 on, or None")
         try:
-            leading = (int(shape),) if isinstance(shape, (int, np.integer)) else tuple(int(n) for n in shape)
+            leading = tuple(operator.index(n) for n in ((shape,) if isinstance(shape, (int, np.integer)) else shape))
             result = np.empty((*leading, self.nq))
         except MemoryError:
             raise
@@ -293,7 +348,7 @@ class Model(_core.Model):
         return hash(self._content())
 
     def __reduce__(self) -> Any:
-        return _restore, (type(self), self._spec(), self.base, self.gravity)  # type: ignore[attr-defined]
+        return restore, (type(self), self._spec(), self.base, self.gravity, self._said("states", "found"))  # type: ignore[attr-defined]
 
     def __copy__(self) -> Model:
         return self
@@ -315,79 +370,3 @@ class Model(_core.Model):
             return view(self)._repr_html_()
         except Error:
             return None
-
-
-def _refuse(problems: Sequence[Problem]) -> None:
-    errors = [p for p in problems if p.severity == "error"]
-    if errors:
-        more = f" (and {len(errors) - 1} more: see .problems)" if len(errors) > 1 else ""
-        raise ModelError(f"{errors[0]}{more}", problems)
-
-
-def _folder() -> str:
-    return os.path.join(os.path.dirname(__file__), "models")
-
-
-def shipped_models() -> list[str]:
-    """Names that `load` knows, beside files.
-
-    Example:
-        >>> "arm7" in articula.shipped_models()
-        True
-    """
-    return sorted(name[:-5] for name in os.listdir(_folder()) if name.endswith(".urdf"))
-
-
-def _read(source: Any, base: str) -> tuple[tuple[Any, ...], tuple[Problem, ...], str]:
-    """The specification, what is wrong with it, and the file."""
-    try:
-        path = os.fspath(source)
-    except TypeError:
-        raise Error(f"path is of type {type(source).__name__}; expected a file's path or the name of a model") from None
-    if isinstance(path, bytes):
-        path = os.fsdecode(path)
-    if "\0" in path:
-        raise Error(f"path {path!r} has a NUL character; expected a file's path or the name of a model")
-    file = path if os.path.isfile(path) else ""
-    if file:
-        spec, findings = _core._read_model(file, base)
-    elif path.startswith("chain:"):
-        numbers = path[6:].split(":")
-        if len(numbers) > 2 or not all(n.isascii() and n.isdigit() for n in numbers) or not 1 <= int(numbers[0]) <= 10**6:
-            raise Error(f"'{path}': expected chain:N or chain:N:SEED with N from 1 to 1000000, as in chain:10:7")
-        spec, findings = _core._chain(int(numbers[0]), int(numbers[1]) if len(numbers) > 1 else 1), []
-    elif path in shipped_models():
-        file = os.path.join(_folder(), path + ".urdf")
-        spec, findings = _core._read_model(file, base)
-    else:
-        raise ModelError(
-            f"'{path}': there is no such file and no shipped model of that name; shipped: {', '.join(shipped_models())}"
-        )
-    return spec, problems_of(findings), file
-
-
-def load(path: str | os.PathLike[str], *, base: str = "fixed", gravity: Sequence[float] = EARTH) -> Model:
-    """A model from a file of any format that the library reads (docs/models.md), "chain:N[:SEED]", or the name of a shipped one.
-
-    base: how the root link meets the world, "fixed" or "free". Raises ModelError.
-
-    Example:
-        >>> articula.load("quadruped", base="free").nv
-        18
-    """
-    spec, problems, file = _read(path, _base(base))
-    _refuse(problems)
-    model = _restore(Model, spec, base, _gravity(gravity))
-    if file:
-        model._keep("file", lambda: os.path.abspath(file))
-    return model
-
-
-def check(path: str | os.PathLike[str], *, base: str = "fixed") -> tuple[Problem, ...]:
-    """Everything wrong or suspicious in a model; empty: it is sound. Raises ModelError if it cannot be read at all.
-
-    Example:
-        >>> articula.check("arm7")
-        ()
-    """
-    return _read(path, _base(base))[1]

@@ -9,7 +9,7 @@ from . import _core, controllers as _controllers
 from ._arrays import as_array, common_shape, rows
 from ._errors import Error
 from ._model import Model
-from .recording import Recording, flag, model_of
+from .recording import Columns, Recording, flag, model_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -135,7 +135,7 @@ def simulate(
     events: _Event | Sequence[_Event] = (),
     progress: bool = True,
 ) -> Recording:
-    """The motion of a model, or of a scene's closed chains, from (q, v) on, `tau` held and controllers' forces added.
+    """The motion of a model (with the loops of its file), or of a scene's closed chains, from (q, v) on, `tau` held and controllers' forces added.
 
     q, v, tau: where it begins; a model's neutral configuration at rest without forces, or a scene's own state.
     A controller is a function f(time, q, v) -> tau, asked at every evaluation; a pair (f, period), asked every `period`
@@ -156,6 +156,8 @@ def simulate(
     """
     from .scenes import Scene as SceneClass
 
+    if isinstance(model, Model) and model.has_loops:
+        model = SceneClass(model)
     scene = model if isinstance(model, SceneClass) else None
     mechanism = model_of("simulate", model.model if isinstance(model, SceneClass) else model)
     names = word("simulate", "integrator", integrator), word("simulate", "limits", limits)
@@ -239,8 +241,8 @@ def rollout(
     return Rollout(q_path.reshape(*shape, model.nq), v_path.reshape(*shape, model.nv))
 
 
-class MonteCarlo:
-    """What many runs gave: `result["draw:q:joint1"]`, `result["q:joint1"]`, .. have a number for each run; in notebooks a
+class MonteCarlo(Columns):
+    """What many runs gave, at their ends: `result["draw:q:joint1"]`, `result["q:joint1"]`, .. have a number for each run; in notebooks a
     table of all columns.
 
     `errors`: messages of the runs that failed, by their numbers; the rows of these are NaN, but for what was drawn.
@@ -248,46 +250,18 @@ class MonteCarlo:
 
     def __init__(self, columns: Sequence[str], numbers: NDArray[np.float64], errors: Mapping[int, str]) -> None:
         try:
-            self._columns, self.errors = [str(name) for name in columns], {int(run): str(text) for run, text in dict(errors).items()}
+            names, self.errors = [str(name) for name in columns], {int(run): str(text) for run, text in dict(errors).items()}
         except (TypeError, ValueError):
             raise Error("MonteCarlo: columns are names, errors texts by number") from None
-        self._numbers = as_array("MonteCarlo", "numbers", numbers)
-        if self._numbers.ndim != 2 or self._numbers.shape[1] != len(self._columns):
-            raise Error(f"MonteCarlo: numbers has shape {self._numbers.shape}; expected (runs, {len(self._columns)})")
-
-    @property
-    def columns(self) -> list[str]:
-        """What was drawn ("draw:.."), the recorder's columns at the end of a run, "largest_speed"."""
-        return list(self._columns)
-
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __getitem__(self, name: str) -> NDArray[np.float64]:
-        if not isinstance(name, str) or name not in self._columns:
-            raise Error(f"there is no column {name!r}; there are {', '.join(self._columns)}")
-        return self._numbers[:, self._columns.index(name)]  # type: ignore[no-any-return]
-
-    def _starting(self, prefix: str) -> NDArray[np.float64]:
-        return self._numbers[:, [i for i, name in enumerate(self._columns) if name.startswith(prefix)]]  # type: ignore[no-any-return]
+        super().__init__(names, numbers, "runs")
 
     @property
     def draws(self) -> NDArray[np.float64]:
         """What was drawn, shape (runs, draws)."""
         return self._starting("draw:")
 
-    @property
-    def q(self) -> NDArray[np.float64]:
-        """Coordinates at the end, shape (runs, nq)."""
-        return self._starting("q:")
-
-    @property
-    def v(self) -> NDArray[np.float64]:
-        """Velocities at the end, shape (runs, nv)."""
-        return self._starting("v:")
-
     def __repr__(self) -> str:
-        return f"<articula.MonteCarlo: {len(self)} runs, {len(self.errors)} failed, {len(self._columns)} columns>"
+        return f"<articula.MonteCarlo: {len(self)} runs, {len(self.errors)} failed, {len(self._places)} columns>"
 
     def _repr_html_(self) -> str:
         import html
@@ -295,7 +269,7 @@ class MonteCarlo:
         import numpy as np
 
         lines = []
-        for name, x in zip(self._columns, self._numbers.T):
+        for name, x in zip(self._places, self._numbers.T):
             good = x[np.isfinite(x)]
             told = [good.mean(), good.std(), good.min(), good.max()] if good.size else [np.nan] * 4
             lines.append(f"<tr><th>{html.escape(name)}</th>" + "".join(f"<td>{number:.5g}</td>" for number in told) + "</tr>")

@@ -62,7 +62,43 @@ def framed(page: str, height: int = 600) -> str:
     return f'<iframe srcdoc="{html.escape(page)}" style="width: 100%; height: {height}px; border: 0"></iframe>'
 
 
-class Recording:
+class Columns:
+    """Named columns of numbers: of a motion at its times, or of many runs at their ends."""
+
+    def __init__(self, names: Sequence[str], numbers: Any, rows: str) -> None:
+        kind = type(self).__name__
+        self._numbers, self._places = as_array(kind, "numbers", numbers), {name: i for i, name in enumerate(names)}
+        if self._numbers.ndim != 2 or self._numbers.shape[1] != len(names):
+            raise Error(f"{kind}: numbers has shape {self._numbers.shape}; expected ({rows}, {len(names)})")
+
+    @property
+    def columns(self) -> list[str]:
+        """The names of the columns."""
+        return list(self._places)
+
+    def __len__(self) -> int:
+        return len(self._numbers)
+
+    def __getitem__(self, name: str) -> NDArray[np.float64]:
+        if not isinstance(name, str) or name not in self._places:
+            raise Error(f"there is no column {name!r}; there are {', '.join(self._places)}")
+        return self._numbers[:, self._places[name]]  # type: ignore[no-any-return]
+
+    def _starting(self, prefix: str) -> NDArray[np.float64]:
+        return self._numbers[:, [i for name, i in self._places.items() if name.startswith(prefix)]]  # type: ignore[no-any-return]
+
+    @property
+    def q(self) -> NDArray[np.float64]:
+        """Coordinates, shape (rows, nq)."""
+        return self._starting("q:")
+
+    @property
+    def v(self) -> NDArray[np.float64]:
+        """Velocities, shape (rows, nv)."""
+        return self._starting("v:")
+
+
+class Recording(Columns):
     """A recorded motion: named columns with units, a row for each time; in notebooks a page that plays it.
 
     `ended_by`: which of simulate's events ended it, None for none.
@@ -82,16 +118,8 @@ class Recording:
             self._about = [(str(key), str(value)) for key, value in about]
         except (TypeError, ValueError):
             raise Error("Recording: columns and about are expected to be pairs of texts") from None
-        self._numbers = as_array("Recording", "numbers", numbers)
-        if self._numbers.ndim != 2 or self._numbers.shape[1] != len(self._columns):
-            raise Error(f"Recording: numbers has shape {self._numbers.shape}; expected (rows, {len(self._columns)})")
+        super().__init__([name for name, _ in self._columns], numbers, "rows")
         self._model, self._scene, self.ended_by = model, scene, ended_by
-        self._places = {name: i for i, (name, _) in enumerate(self._columns)}
-
-    @property
-    def columns(self) -> list[str]:
-        """The names of the columns; the first is "time"."""
-        return list(self._places)
 
     @property
     def units(self) -> dict[str, str]:
@@ -108,31 +136,10 @@ class Recording:
         """Whose motion it is; None where a file was read."""
         return self._model
 
-    def __len__(self) -> int:
-        return len(self._numbers)
-
-    def __getitem__(self, name: str) -> NDArray[np.float64]:
-        if not isinstance(name, str) or name not in self._places:
-            raise Error(f"the recording has no column {name!r}; it has {', '.join(self._places)}")
-        return self._numbers[:, self._places[name]]  # type: ignore[no-any-return]
-
-    def _starting(self, prefix: str) -> NDArray[np.float64]:
-        return self._numbers[:, [i for name, i in self._places.items() if name.startswith(prefix)]]  # type: ignore[no-any-return]
-
     @property
     def time(self) -> NDArray[np.float64]:
         """Seconds, shape (rows,)."""
         return self["time"]
-
-    @property
-    def q(self) -> NDArray[np.float64]:
-        """Coordinates, shape (rows, nq)."""
-        return self._starting("q:")
-
-    @property
-    def v(self) -> NDArray[np.float64]:
-        """Velocities, shape (rows, nv)."""
-        return self._starting("v:")
 
     @property
     def tau(self) -> NDArray[np.float64]:

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 from . import _core
 from ._arrays import as_array
 from ._errors import Error
-from ._model import Model, _folder
+from ._load import _folder
+from ._model import Model
 from .motion import vector
 from .recording import flag, path_of
 
@@ -37,7 +38,8 @@ class Drift(NamedTuple):
 
 
 class Scene:
-    """Arms, objects and how they hold on to each other (docs/closed_chains.md), from a scene file or a shipped name.
+    """Arms, objects and how they hold on to each other (docs/closed_chains.md), from a scene file or a shipped name; or a
+    model with the loops and couplings that its file states.
 
     project: move a state that does not fit onto the constraints, instead of an error. `q`, `v`, `tau`: the state that the
     file says; `constraints`: their names; `objects`: the frames of held objects. `articula.simulate` moves it. One object
@@ -52,12 +54,16 @@ class Scene:
         True
     """
 
-    def __init__(self, path: str | os.PathLike[str], *, project: bool = False) -> None:
-        file = path_of("Scene", path)
-        shipped = os.path.join(_folder(), file + ".json")
-        if not os.path.isfile(file) and os.path.isfile(shipped):
-            file = shipped
-        self._scene = _core._Scene(file, _folder(), flag("Scene", "project", project))
+    def __init__(self, path: str | os.PathLike[str] | Model, *, project: bool = False) -> None:
+        onto = flag("Scene", "project", project)
+        if isinstance(path, Model):
+            self._scene = _core._Scene.of_model(path, path._looks, onto)
+        else:
+            file = path_of("Scene", path)
+            shipped = os.path.join(_folder(), file + ".json")
+            if not os.path.isfile(file) and os.path.isfile(shipped):
+                file = shipped
+            self._scene = _core._Scene(file, _folder(), onto)
         self.q, self.v, self.tau = self._scene.initial()
         self.constraints: list[str] = self._scene.constraints()
         self.objects: list[str] = self._scene.objects()

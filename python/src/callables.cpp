@@ -66,7 +66,6 @@ const char* text_of(Extent extent) {
   return "?";
 }
 
-namespace {
 int slot_of(const Callable& callable, PyObject* name) {
   for (const auto& known : callable.names)
     if (known.text == name) return known.slot;
@@ -74,7 +73,6 @@ int slot_of(const Callable& callable, PyObject* name) {
     if (PyUnicode_Compare(known.text, name) == 0) return known.slot;
   return -1;
 }
-}  // namespace
 
 bool parse(const Callable& callable, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords,
            Given& given) {
@@ -85,6 +83,8 @@ bool parse(const Callable& callable, PyObject* const* arguments, Py_ssize_t coun
     return false;
   }
   for (Py_ssize_t i = 0; i < count; ++i) given[callable.names[i].slot] = arguments[i];
+  if (!keywords && count == callable.positional && callable.algorithm->frames == FramesNeeded::none)
+    return true;  // most calls: nothing else to look at
   const Py_ssize_t named = keywords ? PyTuple_Size(keywords) : 0;
   for (Py_ssize_t i = 0; i < named; ++i) {
     PyObject* const name = PyTuple_GetItem(keywords, i);

@@ -22,7 +22,6 @@ enum Slot : int {
 inline constexpr const char* keyword_names[] = {"wrenches", "frame", "axes", "method", "threads", "out"};
 /// Borrowed; null: not given.
 using Given = std::array<PyObject*, slot_count>;
-inline constexpr std::size_t most_parts = 8;
 
 struct Callable {
   const Algorithm* algorithm;
@@ -48,6 +47,8 @@ std::string python_name(const char* key);
 /// As documentation writes it.
 const char* text_of(Extent extent);
 bool takes_axes(const Algorithm& algorithm);
+/// -1: it has no such argument.
+int slot_of(const Callable& callable, PyObject* name);
 /// The signature for inspect, what it does, the shape of every argument and result, an example.
 std::string documentation_of(const Algorithm& algorithm);
 /// Whether the call is written rightly; else an exception is set.

@@ -40,42 +40,45 @@ PyObject* call_with(const Callable& callable, ModelObject& m, PyObject* self, co
   return compute(m, p) ? result_of(callable, p) : nullptr;
 }
 
-bool in_float(const Callable& callable, const Given& given) {
-  PyObject* const first = given[callable.names[0].slot];
-  return Py_TYPE(first) == numpy.array && reinterpret_cast<Array*>(first)->dtype == numpy.float32;
+bool in_float(PyObject* x) {
+  return Py_TYPE(x) == numpy.array && reinterpret_cast<Array*>(x)->dtype == numpy.float32;
 }
-PyObject* call(const Callable& callable, PyObject* self, const Given& given, bool by_arrays_py) {
-  ModelObject* const m = model_of(self);
-  if (!m) return nullptr;
-  return in_float(callable, given) ? call_with<float>(callable, *m, self, given, by_arrays_py)
-                                   : call_with<double>(callable, *m, self, given, by_arrays_py);
+bool in_float(const Callable& callable, const Given& given) {
+  return in_float(given[callable.names[0].slot]);
+}
+PyObject* call(const Callable& callable, ModelObject& m, PyObject* self, const Given& given,
+               bool by_arrays_py) {
+  return in_float(callable, given) ? call_with<float>(callable, m, self, given, by_arrays_py)
+                                   : call_with<double>(callable, m, self, given, by_arrays_py);
+}
+
+template <class S>
+QuickCall<S>& quick_call(ModelObject& m, std::size_t place) {
+  auto& all = m.quick<S>();
+  if (all.empty()) all.resize(callables().size());
+  if (!all[place]) all[place] = std::make_unique<QuickCall<S>>(m, callables()[place]);
+  return *all[place];
 }
 
 const Callable* first_callable = nullptr;
-PyObject* out_name = nullptr;
-/// The call that is made most: every argument by position, and out= perhaps. It costs a few nanoseconds less to see that
-/// than to go over all names.
-bool is_plain_call(const Callable& callable, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords,
-                   Given& given) {
-  if (count != callable.positional || callable.algorithm->frames != FramesNeeded::none) return false;
-  if (keywords) {
-    if (PyTuple_Size(keywords) != 1 || PyTuple_GetItem(keywords, 0) != out_name) return false;
-    if (arguments[count] != Py_None) given[out_slot] = arguments[count];
-  }
-  for (Py_ssize_t i = 0; i < count; ++i) given[callable.names[i].slot] = arguments[i];
-  return true;
-}
 
 /// C functions without data of their own, one per place in the list.
 constexpr std::size_t most_algorithms = 128;
 template <std::size_t i>
 PyObject* method(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
+  ModelObject* const m = model_of(self);
+  if (!m) return nullptr;
+  if (count > 0 && keywords) {  // out= may be among them
+    PyObject* result = nullptr;
+    const bool quick = in_float(arguments[0])
+                           ? quick_call<float>(*m, i)(*m, arguments, count, keywords, result)
+                           : quick_call<double>(*m, i)(*m, arguments, count, keywords, result);
+    if (quick) return result;
+  }
   const Callable& callable = first_callable[i];
   Given given{};
-  if (!is_plain_call(callable, arguments, count, keywords, given) &&
-      !parse(callable, arguments, count, keywords, given))
-    return nullptr;
-  return call(callable, self, given, false);
+  if (!parse(callable, arguments, count, keywords, given)) return nullptr;
+  return call(callable, *m, self, given, false);
 }
 using Method = PyObject* (*)(PyObject*, PyObject* const*, Py_ssize_t, PyObject*);
 template <std::size_t... i>
@@ -205,7 +208,8 @@ nb::object bind(nb::handle model, const std::string& name, nb::args args, nb::kw
 nb::object compute_plain(nb::handle model, const std::string& name, nb::args args, nb::kwargs kwargs) {
   Given given{};
   const Callable& callable = parse_slowly(name.c_str(), args, kwargs, given);
-  PyObject* const result = call(callable, model.ptr(), given, true);
+  ModelObject* const m = model_of(model.ptr());
+  PyObject* const result = m ? call(callable, *m, model.ptr(), given, true) : nullptr;
   if (!result) throw nb::python_error();
   return nb::steal(result);
 }
@@ -278,7 +282,6 @@ void add_algorithms(nb::module_& m, nb::object model_class) {
   if (callables().size() > most_algorithms)
     throw std::length_error("more algorithms than methods; see most_algorithms");
   first_callable = callables().data();
-  out_name = PyUnicode_InternFromString("out");
   std::size_t i = 0;
   for (Callable& callable : callables()) {
     callable.definition = {callable.algorithm->name,

@@ -1,171 +1,20 @@
-// Models: specifications as plain Python data and back, and the configuration space.
-#include <fmt/format.h>
+// Models: how they are read, what they are made of, and the configuration space.
 #include <nanobind/stl/array.h>
-#include <nanobind/stl/string.h>
-#include <nanobind/stl/vector.h>
+#include <nanobind/stl/map.h>
 
-#include <cstring>
 #include <random>
 
 #include "arrays.hpp"
-#include "articula/files/urdf.hpp"
+#include "articula/files/read_model.hpp"
 #include "articula/model/chain.hpp"
 #include "articula/model/configuration.hpp"
-#include "articula/spatial/numbers.hpp"
-#include "model_object.hpp"
+#include "specs.hpp"
 
 namespace nb = nanobind;
 
 namespace articula::python {
 
 namespace {
-
-// --- specifications: nested tuples, every number as it is
-template <std::size_t n, class T>
-nb::tuple numbers(const T& x) {
-  nb::list list;
-  for (std::size_t i = 0; i < n; ++i) list.append(numbers_of(x)[i]);
-  return nb::tuple(list);
-}
-template <std::size_t n, class T>
-void read(nb::handle from, const char* what, T& to) {
-  const auto list = nb::cast<std::vector<double>>(from);
-  if (list.size() != n) fail(fmt::format("{} has {} numbers, expected {}", what, list.size(), n));
-  std::copy_n(list.begin(), n, numbers_of(to));
-}
-nb::tuple as_tuple(const Pose& pose) { return nb::make_tuple(numbers<9>(pose.R), numbers<3>(pose.p)); }
-void read_pose(nb::handle from, Pose& pose) {
-  read<9>(from[0], "a rotation", pose.R);
-  read<3>(from[1], "a position", pose.p);
-}
-nb::tuple as_tuple(const MassProperties& mass) {
-  return nb::make_tuple(mass.mass, numbers<3>(mass.center_of_mass), numbers<6>(mass.inertia));
-}
-/// One number, or one for each of the freedoms where they differ.
-nb::object as_object(const PerFreedom& x, int freedoms) {
-  if (x.is_one_number(freedoms)) return nb::float_(x[0]);
-  nb::list list;
-  for (int i = 0; i < freedoms; ++i) list.append(x[i]);
-  return nb::tuple(list);
-}
-PerFreedom read_per_freedom(nb::handle from) {
-  if (PyFloat_Check(from.ptr())) return nb::cast<double>(from);
-  const auto list = nb::cast<std::vector<double>>(from);
-  if (list.empty() || list.size() > PerFreedom::most)
-    fail(fmt::format("{} numbers for the freedoms of a joint, expected 1 to {}", list.size(),
-                     PerFreedom::most));
-  PerFreedom x = list[0];
-  for (std::size_t i = 0; i < list.size(); ++i) x[static_cast<int>(i)] = list[i];
-  return x;
-}
-nb::tuple as_tuple(const JointLimits& limits, int freedoms) {
-  return nb::make_tuple(as_object(limits.lower, freedoms), as_object(limits.upper, freedoms),
-                        as_object(limits.velocity, freedoms), as_object(limits.effort, freedoms));
-}
-nb::object as_tuple(const std::optional<Mimic>& mimic) {
-  if (!mimic) return nb::none();
-  return nb::make_tuple(mimic->joint, mimic->multiplier, mimic->offset);
-}
-
-nb::tuple as_tuple(const ModelSpec& spec) {
-  nb::list links, joints, frames;
-  for (const LinkSpec& link : spec.links)
-    links.append(nb::make_tuple(link.name, as_tuple(link.mass), link.where));
-  for (const JointSpec& j : spec.joints) {
-    const int n = std::max(1, nv_of(j.kind));
-    joints.append(nb::make_tuple(
-        j.name, std::string(name_of(j.kind)), j.parent, j.child, as_tuple(j.placement), numbers<3>(j.axis),
-        numbers<3>(j.second_axis), j.pitch, as_tuple(j.limits, n), as_object(j.damping, n),
-        as_object(j.friction, n), as_object(j.armature, n), as_object(j.stiffness, n),
-        as_object(j.spring_reference, n), as_tuple(j.mimic), j.where));
-  }
-  for (const FrameSpec& frame : spec.frames)
-    frames.append(nb::make_tuple(frame.name, frame.link, as_tuple(frame.placement), frame.where));
-  nb::list actuators, loops, couplings;
-  for (const ActuatorSpec& a : spec.actuators)
-    actuators.append(
-        nb::make_tuple(a.name, a.joint, as_object(a.gear, PerFreedom::most), a.lower, a.upper, a.where));
-  for (const LoopSpec& l : spec.loops)
-    loops.append(nb::make_tuple(l.name, std::string(name_of(l.kind)), l.first, l.second,
-                                as_tuple(l.first_placement), as_tuple(l.second_placement), numbers<3>(l.axis),
-                                l.where));
-  for (const CouplingSpec& c : spec.couplings)
-    couplings.append(nb::make_tuple(c.name, c.joint, c.source, nb::tuple(nb::cast(c.coefficients)), c.where));
-  return nb::make_tuple(spec.name, nb::tuple(links), nb::tuple(joints), nb::tuple(frames),
-                        nb::tuple(actuators), nb::tuple(loops), nb::tuple(couplings));
-}
-
-JointKind kind_named(const std::string& name) {
-  for (int i = 0; i <= static_cast<int>(JointKind::free); ++i)
-    if (name == name_of(static_cast<JointKind>(i))) return static_cast<JointKind>(i);
-  fail(fmt::format("'{}' is no kind of joint", name));
-}
-template <class T>
-T get(nb::handle from, int i) {
-  return nb::cast<T>(from[i]);
-}
-JointSpec read_joint(nb::handle from) {
-  JointSpec j;
-  j.name = get<std::string>(from, 0);
-  j.kind = kind_named(get<std::string>(from, 1));
-  j.parent = get<std::string>(from, 2);
-  j.child = get<std::string>(from, 3);
-  read_pose(from[4], j.placement);
-  read<3>(from[5], "an axis", j.axis);
-  read<3>(from[6], "a second axis", j.second_axis);
-  j.pitch = get<double>(from, 7);
-  const nb::object limits = from[8];
-  j.limits = {read_per_freedom(limits[0]), read_per_freedom(limits[1]), read_per_freedom(limits[2]),
-              read_per_freedom(limits[3])};
-  j.damping = read_per_freedom(from[9]);
-  j.friction = read_per_freedom(from[10]);
-  j.armature = read_per_freedom(from[11]);
-  j.stiffness = read_per_freedom(from[12]);
-  j.spring_reference = read_per_freedom(from[13]);
-  const nb::object mimic = from[14];
-  if (!mimic.is_none())
-    j.mimic = Mimic{get<std::string>(mimic, 0), get<double>(mimic, 1), get<double>(mimic, 2)};
-  j.where = get<std::string>(from, 15);
-  return j;
-}
-ModelSpec read_spec(nb::handle from) {
-  ModelSpec spec;
-  spec.name = get<std::string>(from, 0);
-  for (nb::handle x : from[1]) {
-    LinkSpec link{.name = get<std::string>(x, 0)};
-    const nb::object mass = x[1];
-    link.mass.mass = get<double>(mass, 0);
-    read<3>(mass[1], "a mass centre", link.mass.center_of_mass);
-    read<6>(mass[2], "an inertia", link.mass.inertia);
-    link.where = get<std::string>(x, 2);
-    spec.links.push_back(std::move(link));
-  }
-  for (nb::handle x : from[2]) spec.joints.push_back(read_joint(x));
-  for (nb::handle x : from[3]) {
-    FrameSpec frame{.name = get<std::string>(x, 0), .link = get<std::string>(x, 1)};
-    read_pose(x[2], frame.placement);
-    frame.where = get<std::string>(x, 3);
-    spec.frames.push_back(std::move(frame));
-  }
-  for (nb::handle x : from[4])
-    spec.actuators.push_back({get<std::string>(x, 0), get<std::string>(x, 1), read_per_freedom(x[2]),
-                              get<double>(x, 3), get<double>(x, 4), get<std::string>(x, 5)});
-  for (nb::handle x : from[5]) {
-    LoopSpec loop{.name = get<std::string>(x, 0),
-                  .kind = kind_named(get<std::string>(x, 1)),
-                  .first = get<std::string>(x, 2),
-                  .second = get<std::string>(x, 3),
-                  .where = get<std::string>(x, 7)};
-    read_pose(x[4], loop.first_placement);
-    read_pose(x[5], loop.second_placement);
-    read<3>(x[6], "an axis", loop.axis);
-    spec.loops.push_back(std::move(loop));
-  }
-  for (nb::handle x : from[6])
-    spec.couplings.push_back({get<std::string>(x, 0), get<std::string>(x, 1), get<std::string>(x, 2),
-                              get<std::vector<double>>(x, 3), get<std::string>(x, 4)});
-  return spec;
-}
 
 nb::list as_list(const std::vector<Finding>& findings) {
   constexpr const char* severities[] = {"note", "warning", "error"};
@@ -179,9 +28,14 @@ Base base_named(const std::string& base) {
     fail(fmt::format("base is '{}'; expected \"fixed\" or \"free\"", base));
   return base == "free" ? Base::free : Base::fixed;
 }
-/// The specification and what is wrong with it.
-nb::tuple read_result(const LoadedModel& read, const std::string& base) {
-  return nb::make_tuple(as_tuple(read.spec), as_list(find_problems(read, base_named(base))));
+/// The specification, what is wrong with it, the gravity that the file states (or None), and the states that it names.
+nb::tuple read_file(const std::string& path, const std::string& base,
+                    const std::map<std::string, std::string>& packages) {
+  const LoadedModel read = read_model(path, {packages});
+  nb::list states;
+  for (const NamedState& state : read.states) states.append(nb::make_tuple(state.name, state.q, state.v));
+  return nb::make_tuple(as_tuple(read.spec), as_list(find_problems(read, base_named(base))),
+                        read.gravity ? nb::object(numbers<3>(*read.gravity)) : nb::none(), states);
 }
 
 // --- what a model is made of
@@ -312,13 +166,11 @@ void add_models(nb::module_& m) {
             nb::arg("out"));
   model.def("_random", fill_random, nb::arg("seed"), nb::arg("count"), nb::arg("out"));
   add_algorithms(m, model);
-  m.def("_read_model",
-        [](const std::string& path, const std::string& base) { return read_result(read_model(path), base); });
+  m.def("_read_model", read_file);
   m.def("_chain", [](int joints, std::uint64_t seed) { return as_tuple(make_chain(joints, seed)); });
   m.def("_problems", [](nb::handle spec, const std::string& base) {
     return as_list(find_problems(read_spec(spec), base_named(base)));
   });
-  m.def("_write_urdf", [](nb::handle spec) { return write_urdf(read_spec(spec)); });
 }
 
 }  // namespace articula::python

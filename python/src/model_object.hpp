@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "articula/algorithms/algorithms.hpp"
+#include "quick_call.hpp"
 
 namespace articula::python {
 
@@ -40,6 +40,15 @@ struct ModelObject {
       return in_float_;
   }
 
+  /// In the order of callables(); null: not called yet.
+  template <class S>
+  std::vector<std::unique_ptr<QuickCall<S>>>& quick() {
+    if constexpr (std::is_same_v<S, double>)
+      return quick_in_double_;
+    else
+      return quick_in_float_;
+  }
+
   /// The last frame that was asked for by name.
   nanobind::object frame_name;
   int frame = -1;
@@ -56,6 +65,8 @@ struct ModelObject {
   std::optional<OneState<float>> one_in_float_;
   std::vector<Pooled<double>> in_double_;
   std::vector<Pooled<float>> in_float_;
+  std::vector<std::unique_ptr<QuickCall<double>>> quick_in_double_;
+  std::vector<std::unique_ptr<QuickCall<float>>> quick_in_float_;
 };
 
 /// Threads for batches: null for one, shared by all that want as many. They are never ended: after a fork the child
@@ -78,5 +89,7 @@ void add_scenes(nanobind::module_& m);
 void add_simulation(nanobind::module_& m);
 void add_many_motions(nanobind::module_& m);
 void add_spaces(nanobind::module_& m);
+void add_edits(nanobind::module_& m);
+void add_derivatives(nanobind::module_& m);
 
 }  // namespace articula::python

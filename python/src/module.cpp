@@ -116,4 +116,6 @@ NB_MODULE(_core, m) {
   add_simulation(m);
   add_many_motions(m);
   add_spaces(m);
+  add_edits(m);
+  add_derivatives(m);
 }

@@ -6,12 +6,15 @@
 
 #include "articula/loops/closed_chain_inverse.hpp"
 #include "articula/loops/scene.hpp"
+#include "model_object.hpp"
 
 namespace articula::python {
 
 struct SceneAt {
   /// models: the folder of the shipped ones.
   SceneAt(const std::string& path, const std::string& models, bool project);
+  /// A model with its loops; `file`: what it was read from, if from any.
+  SceneAt(const ModelObject& model, const std::string& file, bool project);
   std::size_t nq() const { return static_cast<std::size_t>(scene.model().nq()); }
   std::size_t nv() const { return static_cast<std::size_t>(scene.model().nv()); }
   Scene scene;

@@ -2,11 +2,13 @@
 #include "scene_object.hpp"
 
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include <filesystem>
 
 #include "articula/files/read_model.hpp"
+#include "articula/loops/scene_of_model.hpp"
 #include "articula/spatial/numbers.hpp"
 #include "numbers.hpp"
 
@@ -32,6 +34,16 @@ SceneAt::SceneAt(const std::string& path, const std::string& models, bool projec
       models(models) {
   use_numpy();
 }
+
+namespace {
+SceneSpec scene_spec(const ModelObject& m, const std::string& file) {
+  SceneSpec spec = scene_of(m.model.spec(), m.options);
+  spec.where = spec.arms[0].source = file;
+  return spec;
+}
+}  // namespace
+SceneAt::SceneAt(const ModelObject& m, const std::string& file, bool project)
+    : scene(scene_spec(m, file), {.project = project}) {}
 
 namespace {
 
@@ -95,6 +107,10 @@ void add_scenes(nb::module_& m) {
              return nb::make_tuple(copied(s.scene.q, {s.nq()}), copied(s.scene.v, {s.nv()}),
                                    copied(s.scene.tau, {s.nv()}));
            })
+      .def_static("of_model",
+                  [](nb::handle model, const std::string& file, bool project) {
+                    return std::make_unique<SceneAt>(checked_model(model), file, project);
+                  })
       .def("constraints", [](SceneAt& s) { return frames_of(s.scene.constraints()); })
       .def("objects",
            [](SceneAt& s) {

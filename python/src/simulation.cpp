@@ -213,8 +213,8 @@ std::vector<LinkShapes> shapes_of_scene(const SceneAt& scene) {
   const std::string folder = std::filesystem::path(spec.where).parent_path().string();
   std::vector<LinkShapes> all;
   for (const SceneArm& arm : spec.arms)
-    for (LinkShapes& link :
-         with_prefix(shapes_of(arm_file(arm.source, folder, scene.models)), arm.name + "/"))
+    for (LinkShapes& link : with_prefix(
+             shapes_of(arm.source.empty() ? "" : arm_file(arm.source, folder, scene.models)), arm.name + "/"))
       all.push_back(std::move(link));
   return all;
 }

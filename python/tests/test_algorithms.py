@@ -120,6 +120,31 @@ def test_out_is_written_and_returned(model, name):
             assert np.all(x[..., 1] == -7)
 
 
+@pytest.mark.parametrize("name", NAMES)
+def test_calls_that_differ_from_the_one_before(model, name):
+    """With out= as a call returned it, what is the same from call to call is kept: none must see what is so no longer."""
+    algorithm, frames = BY_NAME[name], BY_NAME[name]["frames"] != "none"
+    out = {}
+    for kind in (np.float64, np.float32):
+        made = call(model, algorithm, {k: x[0] for k, x in states(model, 1, kind=kind).items()})
+        out[kind] = type(made)(*map(np.array, made)) if len(algorithm["parts"]) > 1 else np.array(made)
+    for i, frame in enumerate((0, -1, 0, 0, -1, -1)):
+        kind = np.float32 if i in (1, 4) else np.float64
+        state = {k: x[i] for k, x in states(model, 6, seed=i, kind=kind).items()}
+        arguments = [state[k] for k in algorithm["arguments"]]
+        more = {"frame": model.frames[frame].name} if frames else {}
+        if "wrenches" in algorithm["keywords"] and i % 2:
+            more["wrenches"] = np.full((len(model.bodies), 6), i, kind)
+        expected = [np.copy(x) for x in parts(getattr(model, name)(*arguments, **more), algorithm)]
+        given = getattr(model, name)(*arguments, **more, out=out[kind])
+        if frames:  # the keywords in another order
+            getattr(model, name)(*arguments, out=out[kind], **more)
+        for x, y in zip(parts(given, algorithm), expected):
+            np.testing.assert_array_equal(x, y)
+        with pytest.raises((articula.Error, TypeError)):
+            getattr(model, name)(*arguments, **more, out=3)
+
+
 def test_out_may_be_an_argument(arm):
     s = {k: x[0] for k, x in states(arm, 1).items()}
     expected = arm.forward_dynamics(s["q"], s["v"], s["tau"])

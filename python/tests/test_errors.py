@@ -170,7 +170,7 @@ def test_wrong_options():
     for wrong in ("floating", 1, None):
         with pytest.raises(articula.Error, match="base"):
             articula.load("arm7", base=wrong)
-    for wrong in (9.81, (1, 2), "abc", None, (1, 2, "x")):
+    for wrong in (9.81, (1, 2), "abc", (1, 2, None), (1, 2, "x")):
         with pytest.raises(articula.Error, match="gravity"):
             articula.load("arm7", gravity=wrong)
 
@@ -187,8 +187,14 @@ def test_compiled_part_alone(arm):
             core._compute(arm, "mass_matrix", q=wrong)
         with pytest.raises((articula.Error, TypeError)):
             core._compute(wrong, "mass_matrix", q=np.zeros(7))
-        with pytest.raises((articula.Error, TypeError, IndexError, RuntimeError, KeyError)):
-            core.Model(wrong, "fixed", (0, 0, 0))
+        for of_spec in (lambda x: core.Model(x, "fixed", (0, 0, 0)), lambda x: core._remove_link(x, "a"), lambda x: core._attach(arm._spec(), x, "flange", "", x),
+                        lambda x: core._write_model(x, "a.urdf"), lambda x: core._spec_of_dh("a", False, [x], x, x), lambda x: core._spec_of_screws("a", [x], x)):  # fmt: skip
+            with pytest.raises((articula.Error, TypeError, IndexError, RuntimeError, KeyError, ValueError)):
+                of_spec(wrong)
+        with pytest.raises((articula.Error, TypeError)):
+            core._SecondOrder(arm).compute(True, wrong, wrong, wrong, (wrong,) * 3, (wrong,) * 3, wrong, False)
+        with pytest.raises((articula.Error, TypeError)):
+            core._LinearizedStep(arm, "rk4").compute(wrong, wrong, wrong, 0.1, wrong, False)
 
 
 def test_anything_at_all(arm):

@@ -15,7 +15,7 @@ import pytest
 import articula
 
 
-@pytest.mark.parametrize("module", ["_model", "spec", "motion", "recording", "controllers", "scenes", "spaces", "operators", "convert"])
+@pytest.mark.parametrize("module", ["_load", "_model", "derivatives", "spec", "tables", "motion", "recording", "controllers", "scenes", "spaces", "operators", "convert"])
 def test_examples_in_docstrings(module):
     found = importlib.import_module(f"articula.{module}")
     runner = doctest.DocTestRunner()

@@ -15,7 +15,7 @@ import articula
 
 EXAMPLES = sorted((ROOT / "examples" / "python").glob("*.py"))
 FEW = {"million_states": ["20000"], "monte_carlo": ["100"]}  # what a test has time for
-MODULES = [articula, *(getattr(articula, name) for name in ("controllers", "convert", "operators", "results", "spec", "motion", "recording", "scenes", "spaces"))]
+MODULES = [articula, *(getattr(articula, name) for name in ("controllers", "convert", "derivatives", "operators", "results", "spec", "tables", "motion", "recording", "scenes", "spaces"))]
 
 
 def run(*arguments, **more):

@@ -58,12 +58,13 @@ def objects():
     recording = articula.simulate(ARM, duration=0.02)
     operator = articula.operators.H.at(ARM, np.zeros(2))
     many = articula.monte_carlo(ARM, runs=2, duration=0.01, distributions={})
-    return [ARM, ARM.spec, space, diagonal, scene, control, recording, operator, articula.operators.H, many, articula.View("page")]
+    step, second = articula.LinearizedStep(ARM), articula.SecondOrder(ARM)
+    return [ARM, ARM.spec, step, second, space, diagonal, scene, control, recording, operator, articula.operators.H, many, articula.View("page")]
 
 
 def callables():
     found = {}
-    for module in (articula, articula.operators, articula.convert, articula.controllers, articula.spec):
+    for module in (articula, articula.operators, articula.convert, articula.controllers, articula.spec, articula.tables):
         for name in module.__all__:
             thing = getattr(module, name)
             if callable(thing):
@@ -84,6 +85,8 @@ RIGHT = {
     "model": ARM, "q": np.zeros(2), "v": np.zeros(2), "tau": np.zeros(2), "a": np.zeros(2), "q0": np.zeros(2), "q1": np.ones(2), "t": 0.5, "duration": 0.02, "runs": 2,
     "distributions": {}, "frame": "rod2", "frames": "rod2", "levels": "rod2", "path": "double_pendulum", "expression": articula.operators.H, "algorithm": "forward_dynamics",
     "A": np.eye(2), "B": np.eye(2), "Q": np.eye(2), "R": np.eye(2), "spec": ARM.spec, "name": "forward_dynamics", "task": 0, "level": 0, "x": articula.operators.H,
+    "h": 0.01, "first": (np.zeros(2),) * 3, "second": (np.ones(2),) * 3, "table": articula.DhTable(rows=[articula.DhRow()]), "G": np.eye(6), "other": ARM.spec,
+    "joint": "hinge1", "link": "rod2", "on": "rod2", "old": "rod2", "new": "other", "part": "link", "prefix": "x_", "mass": 1.0, "inertia": 1.0, "length": 2.0,
 }  # fmt: skip
 
 
