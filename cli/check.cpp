@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <memory>
 
+#include "articula/loops/scene_of_model.hpp"
+#include "articula/model/configuration.hpp"
 #include "cli/messages.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
@@ -18,11 +20,43 @@ struct CheckOptions {
   std::string out = "-";
 };
 
+/// Constraints are looked at where they are closed, nearest to the model's own state (MJCF's qpos0) or to zero.
+void add_loops(const LoadedModel& read, const ModelOptions& options, std::vector<Finding>& findings) {
+  const auto add = [&](Finding::Severity severity, std::string text) {
+    findings.push_back({severity, options.source, std::move(text)});
+  };
+  try {
+    const Model model(read.spec, options.build_options(read.gravity));
+    ConstrainedDynamics work(model, constraints_of(model));
+    std::vector<double> q = neutral(model), v(std::size_t(model.nv())), tau(v.size());
+    if (!read.states.empty() && read.states[0].q.size() == q.size()) q = read.states[0].q;
+    const Projection closed = work.project(q, v);
+    if (!closed.converged)
+      return add(Finding::Severity::warning,
+                 fmt::format("loop '{}' cannot be closed from where the model stands: it stays off by {:.3g}",
+                             work.constraints()[std::size_t(std::max(0, closed.after.worst_position))].name,
+                             closed.after.position));
+    if (closed.before.position > SceneOptions{}.tolerance)
+      add(Finding::Severity::note,
+          fmt::format("loop '{}' is open where the model stands, by {:.3g}; --project closes it",
+                      work.constraints()[std::size_t(std::max(0, closed.before.worst_position))].name,
+                      closed.before.position));
+    for (Finding& f : find_problems(work, q, v, tau, options.source)) findings.push_back(std::move(f));
+  } catch (const SingularError& error) {
+    add(Finding::Severity::warning, error.what());
+  } catch (const Error& error) {
+    add(Finding::Severity::error, error.what());
+  }
+}
+
 ExitCode run(const CheckOptions& options) {
   if (is_scene(options.model.source)) return check_scene(options.model, options.out);
   const LoadedModel read = read_source(options.model.source, options.model.read_options());
   const BuildOptions build = options.model.build_options();
-  const auto findings = find_problems(read, build.base);
+  auto findings = find_problems(read, build.base);
+  const auto is_error = [](const Finding& f) { return f.severity == Finding::Severity::error; };
+  if (has_loops(read.spec) && std::none_of(findings.begin(), findings.end(), is_error))
+    add_loops(read, options.model, findings);
   Output out(options.out);
   std::string text;
   for (const auto& finding : findings) text += printable(describe(finding)) + "\n";

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <memory>
+#include <set>
 
 #include "articula/files/write_model.hpp"
 #include "articula/files/xml_text.hpp"
@@ -20,6 +22,7 @@ using Words = std::vector<std::string>;
 struct ConvertOptions {
   ModelOptions model;
   std::string out, format;
+  bool no_shapes = false;
   Words scale, remove, lock, frame, attach, payload, rotor, root, rename;
 };
 
@@ -52,10 +55,48 @@ std::vector<double> numbers_of(std::string_view text, std::size_t least, std::si
   return out;
 }
 
-void apply_scale(const ConvertOptions& options, ModelSpec& spec) {
+/// What links look like: edits go over them too.
+class Looks {
+ public:
+  /// `wanted`: false leaves all of them out.
+  explicit Looks(bool wanted) : wanted_(wanted) {}
+  void add(const LoadedModel& read, const std::string& prefix = "") {
+    if (!wanted_) return;
+    for (LinkShapes& link : read_visuals(read).links) {
+      link.link = prefix + link.link;
+      all_.push_back(std::move(link));
+    }
+  }
+  void scale(double by) {
+    for (LinkShapes& link : all_)
+      for (Shape& shape : link.shapes) {
+        shape.placement.p = shape.placement.p * by;
+        shape.size = shape.size * by;
+        shape.radius *= by, shape.length *= by;
+      }
+  }
+  void rename(const std::string& from, const std::string& to) {
+    for (LinkShapes& link : all_)
+      if (link.link == from) link.link = to;
+  }
+  /// Of the links that are there.
+  std::span<const LinkShapes> of(const ModelSpec& spec) {
+    std::set<std::string_view> links{world};
+    for (const LinkSpec& link : spec.links) links.insert(link.name);
+    std::erase_if(all_, [&](const LinkShapes& link) { return !links.contains(link.link); });
+    return all_;
+  }
+
+ private:
+  bool wanted_;
+  std::vector<LinkShapes> all_;
+};
+
+void apply_scale(const ConvertOptions& options, ModelSpec& spec, Looks& looks) {
   for (const std::string& word : options.scale) {
     const auto x = numbers_of(word, 1, 2, "--scale", word, "LENGTH or LENGTH,MASS");
     x.size() == 1 ? scale(spec, x[0]) : scale(spec, x[0], x[1]);
+    looks.scale(x[0]);
   }
 }
 
@@ -81,7 +122,7 @@ void apply_frame(const ConvertOptions& options, ModelSpec& spec) {
   }
 }
 
-void apply_attach(const ConvertOptions& options, ModelSpec& spec) {
+void apply_attach(const ConvertOptions& options, ModelSpec& spec, Looks& looks) {
   constexpr std::string_view expected = "MODEL@FRAME or PREFIX=MODEL@FRAME";
   for (const std::string& word : options.attach) {
     const std::size_t at = word.rfind('@'), equals = std::min(word.find('='), at);
@@ -91,7 +132,9 @@ void apply_attach(const ConvertOptions& options, ModelSpec& spec) {
     if (source.empty() || source == "-") refuse("--attach", word, expected);
     const LoadedModel other = read_source(source, options.model.read_options());
     throw_first_error(find_problems(other));
-    attach(spec, other.spec, word.substr(at + 1), named ? word.substr(0, equals) : "");
+    const std::string prefix = named ? word.substr(0, equals) : "";
+    attach(spec, other.spec, word.substr(at + 1), prefix);
+    looks.add(other, prefix);
   }
 }
 
@@ -117,7 +160,7 @@ void apply_rotor(const ConvertOptions& options, ModelSpec& spec) {
 }
 
 /// "OLD=NEW", or "link:OLD=NEW" where a link and a joint have the same name.
-void apply_rename(const ConvertOptions& options, ModelSpec& spec) {
+void apply_rename(const ConvertOptions& options, ModelSpec& spec, Looks& looks) {
   constexpr std::string_view expected = "OLD=NEW, or link:OLD=NEW, joint:OLD=NEW, frame:OLD=NEW";
   constexpr std::pair<std::string_view, SpecPart> parts[] = {
       {"link:", SpecPart::link}, {"joint:", SpecPart::joint}, {"frame:", SpecPart::frame}};
@@ -133,7 +176,10 @@ void apply_rename(const ConvertOptions& options, ModelSpec& spec) {
     for (std::size_t i = 0; i < std::size(parts) && !renamed; ++i) {
       const auto& [prefix, part] = parts[i];
       const bool says = meanings == 0 && from.starts_with(prefix);
-      if (is[i] || says) rename(spec, part, says ? from.substr(prefix.size()) : from, to), renamed = true;
+      if (!is[i] && !says) continue;
+      const std::string old = says ? from.substr(prefix.size()) : from;
+      rename(spec, part, old, to), renamed = true;
+      if (part == Part::link) looks.rename(old, to);
     }
     if (!renamed)
       throw InputError(fmt::format("--rename {}: no link, joint or frame is called '{}'", word, from));
@@ -141,16 +187,16 @@ void apply_rename(const ConvertOptions& options, ModelSpec& spec) {
 }
 
 /// In this order, whatever the order of the options.
-void apply_edits(const ConvertOptions& options, ModelSpec& spec) {
-  apply_scale(options, spec);
+void apply_edits(const ConvertOptions& options, ModelSpec& spec, Looks& looks) {
+  apply_scale(options, spec, looks);
   for (const std::string& link : options.remove) remove_link(spec, link);
   apply_lock(options, spec);
   apply_frame(options, spec);
-  apply_attach(options, spec);
+  apply_attach(options, spec, looks);
   apply_payload(options, spec);
   apply_rotor(options, spec);
   for (const std::string& link : options.root) set_root(spec, link);
-  apply_rename(options, spec);
+  apply_rename(options, spec, looks);
 }
 
 const ModelWriter& writer_for(const ConvertOptions& options) {
@@ -169,10 +215,20 @@ ExitCode run(const ConvertOptions& options) {
   const ModelWriter& writer = writer_for(options);
   LoadedModel read = read_source(options.model.source, options.model.read_options());
   throw_first_error(find_problems(read, options.model.build_options().base));
-  apply_edits(options, read.spec);
+  Looks looks(!options.no_shapes);
+  looks.add(read);
+  apply_edits(options, read.spec, looks);
   const Model model = build_and_warn(read, options.model);  // nothing unsound is written
+  ModelExtras extras{
+      .shapes = looks.of(model.spec()),
+      .folder = options.out == "-" ? "" : std::filesystem::path(options.out).parent_path().string()};
+  const Vec3<double> g = model.gravity(), usual = BuildOptions{}.gravity;
+  if (g.x != usual.x || g.y != usual.y || g.z != usual.z) {
+    extras.gravity = g;
+    if (!writer.gravity) say("note: {} does not say gravity, {} {} {} here", writer.name, g.x, g.y, g.z);
+  }
   Output out(options.out, "OUT");
-  out.write(writer.write(model.spec()));
+  out.write(writer.write(model.spec(), extras));
   out.finish();
   return done;
 }
@@ -188,6 +244,7 @@ Subcommand add_convert(CLI::App& program) {
       ->required();
   app.add_option("--format", options->format, "What to write, whatever the ending of OUT")
       ->type_name("urdf|sdf|mjcf");
+  app.add_flag("--no-shapes", options->no_shapes, "Leave out what the links look like");
   const auto add = [&](const char* name, Words& words, const char* type, const char* what) {
     app.add_option(name, words, what)->type_name(type)->allow_extra_args(false);
   };
@@ -204,7 +261,8 @@ Subcommand add_convert(CLI::App& program) {
   app.footer(
       "Edits may be given several times, and are made in the order of this list. Each option takes one "
       "word.\n"
-      "What the format cannot say is an error, and nothing is written then. Shapes are not written.\n\n"
+      "What the format cannot say is an error, and nothing is written then. Meshes stay "
+      "in their files.\n\n"
       "Example:\n  articula convert hand hand.sdf --lock index_abduction=0.3 --payload palm=0.2,0,0,0.05\n");
   return {&app, [options] { return run(*options); }};
 }

@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "articula/algorithms/algorithms.hpp"
+#include "articula/loops/scene_of_model.hpp"
 #include "articula/spatial/numbers.hpp"
+#include "cli/closed_model.hpp"
 #include "cli/device.hpp"
 #include "cli/eval_arrays.hpp"
 #include "cli/model_source.hpp"
@@ -55,7 +57,12 @@ std::string help_on_quantities() {
          "their linearizations, where they keep these components. Derivatives by q have one column per "
          "velocity.\n\n"
          "MODEL may be a scene, a JSON file of arms that hold an object; its quantities are grasp and\n"
-         "grasp_linearized, at the state in the scene.\n\n"
+         "grasp_linearized, at the state in the scene. A model whose file closes loops or couples joints has "
+         "these too;\n"
+         "its forward_dynamics, inverse_mass_matrix, linearized_forward, perturbed_forward and "
+         "forward_gradient are\n"
+         "of the closed mechanism, at states that fit the loops (--project makes them fit). All else is of "
+         "its tree.\n\n"
          "Example:\n"
          "  articula eval two_arms grasp\n"
          "  echo '{\"q\": [0.3, -0.5], \"v\": [0, 0], \"tau\": [0, 0]}' | articula eval double_pendulum "
@@ -91,8 +98,13 @@ class Notes {
 class Evaluation {
  public:
   Evaluation(const Model& model, const std::vector<const Algorithm*>& wanted, std::vector<int> frames,
-             Method method, bool on_device)
-      : model_(model), frames_(std::move(frames)), method_(method), evaluator_(model), kinematics_(model) {
+             Method method, bool on_device, ClosedModel* closed)
+      : model_(model),
+        closed_(closed),
+        frames_(std::move(frames)),
+        method_(method),
+        evaluator_(model),
+        kinematics_(model) {
     for (auto* const all : {&values_, &singles_})
       for (const Algorithm* k : wanted) all->emplace_back(*k, model, frames_.size());
     const std::size_t numbers = static_cast<std::size_t>(model.nv()) * model.nv() + 1;
@@ -107,6 +119,7 @@ class Evaluation {
 
   /// The results of the next states.
   void add(std::span<const State> states, Results& results) {
+    if (closed_) states = settled(states);
     const auto plain = [](const State& s) { return s.wrenches.empty(); };
     const bool together =
         states.size() >= few && std::all_of(states.begin(), states.end(), plain) && compute(states);
@@ -119,6 +132,25 @@ class Evaluation {
   void finish() const { notes_.finish(); }
 
  private:
+  bool is_closed(const Algorithm& algorithm) const { return closed_ && ClosedModel::changes(algorithm); }
+  /// On the constraints.
+  std::span<const State> settled(std::span<const State> states) {
+    settled_.assign(states.begin(), states.end());
+    for (std::size_t i = 0; i < settled_.size(); ++i)
+      with_number(index_ + i, [&] { closed_->settle(settled_[i]); });
+    return settled_;
+  }
+  /// What cannot be computed, or is given wrong, says of which state that is.
+  template <class F>
+  void with_number(std::size_t state, F&& f) {
+    try {
+      f();
+    } catch (const SingularError& error) {
+      throw ComputationError(fmt::format("state {}: {}", state, error.what()));
+    } catch (const ModelError& error) {
+      throw InputError(fmt::format("state {}: {}", state, error.what()));
+    }
+  }
   static constexpr std::size_t few = 8;  // states: Batch gains nothing on less
   static constexpr std::size_t alone = static_cast<std::size_t>(-1);
 
@@ -140,6 +172,7 @@ class Evaluation {
       c.in[k] = all;
     }
     for (Values& values : values_) {
+      if (is_closed(values.algorithm)) continue;
       c.frames = std::span(frames_).first(values.algorithm.frames == FramesNeeded::none ? 0 : frames_.size());
       c.out = values.room(states.size());
       try {
@@ -155,7 +188,8 @@ class Evaluation {
   void collect(const State& state, std::size_t place) {
     found_.clear();
     for (std::size_t k = 0; k < values_.size(); ++k) {
-      if (place != alone && values_[k].finite(place) && !values_[k].deficient(place)) {
+      if (place != alone && !is_closed(values_[k].algorithm) && values_[k].finite(place) &&
+          !values_[k].deficient(place)) {
         found_.push_back({&values_[k], place});
         continue;
       }
@@ -179,14 +213,18 @@ class Evaluation {
       if (values.algorithm.options_one_by_one) body_levers(state, kinematics_, levers_), c.levers = levers_;
     }
     c.out = values.room(1);
-    try {
-      evaluator_.one(values.algorithm, c);
-    } catch (const SingularError& error) {
-      throw ComputationError(fmt::format("state {}: {}", index_, error.what()));
-    }
+    with_number(index_, [&] {
+      if (is_closed(values.algorithm))
+        closed_->compute(values.algorithm, state, state.wrenches.empty() ? Wrenches<double>{} : wrenches_,
+                         c.out);
+      else
+        evaluator_.one(values.algorithm, c);
+    });
   }
 
   const Model& model_;
+  ClosedModel* const closed_;  // null: the model is its tree, or states need not fit
+  std::vector<State> settled_;
   std::vector<int> frames_;
   Method method_;
   Evaluator<> evaluator_;
@@ -219,6 +257,25 @@ std::unique_ptr<Results> results_of(const EvalOptions& options, const Model& mod
   return std::make_unique<TextResults>(options.out, model, format == "ndjson");
 }
 
+/// grasp and grasp_linearized of a model with loops: a scene with one arm, at each of the states.
+ExitCode evaluate_closed_model(const LoadedModel& read, const EvalOptions& options) {
+  if (!options.frames.empty() || !options.method.empty() || format_of(options) != "json" ||
+      options.device != "cpu")
+    throw InputError("grasp goes with --base, --gravity, --states, --project and --out");
+  const Model model = build_and_warn(read, options.model);
+  std::vector<SceneSpec> scenes;
+  const auto add = [&](std::span<const State> some) {
+    for (const State& state : some) {
+      SceneSpec& scene = scenes.emplace_back(scene_of(read.spec, options.model.build_options(read.gravity)));
+      scene.where = fmt::format("{}: state {}", options.model.source, scenes.size() - 1);
+      scene.arms[0].q = state[Input::q], scene.arms[0].v = state[Input::v];
+      scene.arms[0].tau = state[Input::tau];
+    }
+  };
+  stream_states(options.states, model, {}, 64, add, {.neutral_if_absent = true, .known = read.states});
+  return evaluate_scenes(scenes, &model, options.quantities, options.project, options.out);
+}
+
 ExitCode run(const EvalOptions& options) {
   const auto of_scenes = [](const std::string& name) { return name.starts_with("grasp"); };
   const auto found = std::find_if(options.quantities.begin(), options.quantities.end(), of_scenes);
@@ -228,12 +285,18 @@ ExitCode run(const EvalOptions& options) {
     if (options.states != "-" || !options.frames.empty() || !options.method.empty() ||
         format_of(options) != "json" || options.device != "cpu")
       throw InputError("a scene goes with --gravity, --project and --out; its state is in the file");
-    return evaluate_scene(options.model, options.quantities, options.project, options.out);
+    return evaluate_scenes({load_scene(options.model)}, nullptr, options.quantities, options.project,
+                           options.out);
   }
-  if (options.project) throw InputError("--project is for scenes");
-  if (found != options.quantities.end())
-    throw InputError(
-        fmt::format("{} needs a scene, a JSON file; '{}' is a model", *found, options.model.source));
+  const LoadedModel read = read_source(options.model.source, options.model.read_options());
+  const bool has_constraints = has_loops(read.spec);
+  if (options.project && !has_constraints) throw InputError("--project is for scenes, and models with loops");
+  if (found != options.quantities.end()) {
+    if (!has_constraints)
+      throw InputError(fmt::format("{} needs a scene, a JSON file, or a model with loops; '{}' has none",
+                                   *found, options.model.source));
+    return evaluate_closed_model(read, options);
+  }
   const auto wanted = chosen(options.quantities);
   Needs needs;
   for (const Algorithm* k : wanted) {
@@ -244,16 +307,24 @@ ExitCode run(const EvalOptions& options) {
     for (const Argument input : k->uses)
       if (auto& needed_by = needs[static_cast<int>(input)]; needed_by.empty()) needed_by = k->name;
   }
-  const Model model = load_model(options.model);
+  const Model model = build_and_warn(read, options.model);
+  const auto changes = [](const Algorithm* k) { return ClosedModel::changes(*k); };
+  std::optional<ClosedModel> closed;
+  if (has_constraints && (options.project || std::any_of(wanted.begin(), wanted.end(), changes)))
+    closed.emplace(model, options.model.source, SceneOptions{.project = options.project});
+  if (const std::string open = ClosedModel::of_the_tree(wanted); has_constraints && !open.empty())
+    say("note: {} is of the tree alone, without the forces of its {} and {}", open,
+        count_of(read.spec.loops.size(), "loop"), count_of(read.spec.couplings.size(), "coupling"));
   std::vector<int> frames;
   for (const auto& name : options.frames) frames.push_back(model.frame(name));
   const Method method = options.method.empty()       ? Method::automatic
                         : options.method == "direct" ? Method::direct
                                                      : Method::conventional;
-  Evaluation evaluation(model, wanted, std::move(frames), method, options.device == "cuda");
+  Evaluation evaluation(model, wanted, std::move(frames), method, options.device == "cuda",
+                        closed ? &*closed : nullptr);
   const auto results = results_of(options, model, evaluation.values());
   stream_states(options.states, model, needs, evaluation.at_once(),
-                [&](std::span<const State> some) { evaluation.add(some, *results); });
+                [&](std::span<const State> some) { evaluation.add(some, *results); }, {.known = read.states});
   evaluation.finish();
   results->finish();
   return done;
@@ -281,8 +352,11 @@ Subcommand add_eval(CLI::App& program) {
   app.add_option("--method", options->method,
                  "How linearized_forward and perturbed_forward are made (default: what is faster)")
       ->check(CLI::IsMember({"direct", "conventional"}));
-  app.add_option("--states", options->states, "File of states (default: - for stdin)")->type_name("FILE");
-  app.add_flag("--project", options->project, "Scenes: make velocities fit, and close loops, that do not");
+  app.add_option("--states", options->states,
+                 "File of states, or the name of one of the model's own (default: - for stdin)")
+      ->type_name("FILE|NAME");
+  app.add_flag("--project", options->project,
+               "Scenes and models with loops: make velocities fit, and close loops, that do not");
   app.add_option("--format", options->format,
                  "Of the results (default: as --out ends, .ndjson, .npz, .h5; else json)")
       ->check(CLI::IsMember({"json", "ndjson", "npz", "h5"}));

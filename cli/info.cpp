@@ -207,9 +207,13 @@ std::string as_text(const Model& model, std::size_t suspicions) {
     text += fmt::format("{}: {} between {} and {}\n", printable(l.name), name_of(l.kind), printable(l.first),
                         printable(l.second));
   if (!spec.couplings.empty()) text += "\ncouplings\n";
-  for (const auto& c : spec.couplings)
-    text += fmt::format("{}: {} = polynomial({}) of {}\n", printable(c.name), printable(c.joint),
+  for (const auto& c : spec.couplings) {
+    text += fmt::format("{}: {} = polynomial({}) of {}", printable(c.name), printable(c.joint),
                         fmt::join(c.coefficients, ", "), printable(c.source));
+    for (const auto& term : c.further)
+      text += fmt::format(" + {} * {}", term.coefficient, printable(term.joint));
+    text += "\n";
+  }
   return text;
 }
 
@@ -261,6 +265,16 @@ Json as_json(const Model& model) {
                              {"body", frame.body < 0 ? std::string(world) : model.bodies()[frame.body].name},
                              {"rotation", list(frame.placement.R)},
                              {"position", list(frame.placement.p)}});
+  for (const auto& l : spec.loops)
+    out["loops"].push_back({{"name", l.name},
+                            {"type", std::string(name_of(l.kind))},
+                            {"links", Json::array({l.first, l.second})}});
+  for (const auto& c : spec.couplings) {
+    Json entry{{"name", c.name}, {"joint", c.joint}, {"source", c.source}, {"coefficients", c.coefficients}};
+    for (const auto& term : c.further)
+      entry["further"].push_back({{"joint", term.joint}, {"coefficient", term.coefficient}});
+    out["couplings"].push_back(std::move(entry));
+  }
   return out;
 }
 

@@ -167,7 +167,8 @@ Model load_model(const ModelOptions& options, std::size_t* suspicions) {
   const LoadedModel read = read_source(options.source, options.read_options());
   if (has_loops(read.spec))
     fmt::print(stderr,
-               "articula: note: '{}' has {} and {}; this is of its tree alone, simulate keeps them closed\n",
+               "articula: note: '{}' has {} and {}; this is of its tree alone; eval, simulate and view keep "
+               "them closed\n",
                printable(read.spec.name), count_of(read.spec.loops.size(), "loop"),
                count_of(read.spec.couplings.size(), "coupling"));
   return build_and_warn(read, options, suspicions);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "articula/loops/scene.hpp"
+#include "articula/report/report.hpp"
 #include "articula/simulation/constrained_recorder.hpp"
 #include "cli/motion.hpp"
 
@@ -29,5 +30,8 @@ class SceneMotion : public Motion {
   std::optional<TabulatedForces> torque_;
   bool warned_ = false;
 };
+
+/// The hands' forces on what they hold, as arrows at the tips.
+void add_grasp_forces(Report& report, const Recording& recording, Scene& scene);
 
 }  // namespace articula::cli

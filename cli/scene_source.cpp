@@ -164,28 +164,61 @@ SceneSpec load_scene(const ModelOptions& options) {
   return spec;
 }
 
-ExitCode evaluate_scene(const ModelOptions& model, const std::vector<std::string>& quantities, bool project,
-                        const std::string& to) {
+ExitCode evaluate_scenes(const std::vector<SceneSpec>& scenes, const Model* model,
+                         const std::vector<std::string>& quantities, bool project, const std::string& to) {
   for (const std::string& name : quantities)
     if (name != "grasp" && name != "grasp_linearized")
-      throw InputError(fmt::format("'{}' is a scene: its quantities are grasp and grasp_linearized, not '{}'",
-                                   model.source, name));
-  Scene scene(load_scene(model), {.project = project});
+      throw InputError(
+          fmt::format("the quantities of a scene are grasp and grasp_linearized, not '{}'", name));
   Output out(to);
-  Json result = Json::object();
-  for (const std::string& name : quantities) {
-    result[name] = name == "grasp" ? grasp_of(scene) : linearized_of(scene);
-    if (!all_finite(result[name]))
-      throw ComputationError(fmt::format("{} is not finite; are the scene's numbers too large?", name));
+  std::string text = "{\n \"model\": ", results;
+  if (model) append(describe_model(*model), 1, text);
+  for (const SceneSpec& spec : scenes) {
+    Scene scene(spec, {.project = project});
+    if (results.empty() && !model) append(describe_model(scene.model()), 1, text);
+    Json result = Json::object();
+    for (const std::string& name : quantities) {
+      result[name] = name == "grasp" ? grasp_of(scene) : linearized_of(scene);
+      if (!all_finite(result[name]))
+        throw ComputationError(fmt::format("{} is not finite; are the scene's numbers too large?", name));
+    }
+    results += results.empty() ? "\n  " : ",\n  ";
+    append(result, 2, results);
   }
-  std::string text = "{\n \"model\": ";
-  append(describe_model(scene.model()), 1, text);
-  text += ",\n \"results\": [\n  ";
-  append(result, 2, text);
-  text += "\n ]\n}\n";
-  out.write(text);
+  out.write(text + ",\n \"results\": [" + results + (results.empty() ? "" : "\n ") + "]\n}\n");
   out.finish();
   return done;
+}
+
+std::vector<Finding> find_problems(ConstrainedDynamics& work, In<double> q, In<double> v, In<double> tau,
+                                   const std::string& where) {
+  std::vector<Finding> out;
+  const auto add = [&](Finding::Severity severity, std::string text) {
+    out.push_back({severity, where, std::move(text)});
+  };
+  try {
+    std::vector<double> a(v.size());
+    work.acceleration(q, v, tau, a);
+    for (const std::string& line : work.dependences())
+      // A planar loop closed by a hinge in space: over-determined, but nothing is lost by it.
+      add(line.find("holds by itself") != line.npos ? Finding::Severity::note : Finding::Severity::warning,
+          line);
+    for (std::size_t i = 0; i < work.constraints().size(); ++i) {
+      if (!work.constraints()[i].limits) continue;
+      const std::string& name = work.constraints()[i].name;
+      const ContactState s = work.contact_state(static_cast<int>(i));
+      if (s.pulls)
+        add(Finding::Severity::warning,
+            fmt::format("contact '{}' would have to pull with {:.4g} N", name, -s.normal_force));
+      else if (s.slips)
+        add(Finding::Severity::warning,
+            fmt::format("contact '{}' would slip: {:.4g} N along the surface, {:.4g} N on it", name,
+                        s.tangential_force, s.normal_force));
+    }
+  } catch (const Error& error) {
+    add(Finding::Severity::error, error.what());
+  }
+  return out;
 }
 
 ExitCode check_scene(const ModelOptions& model, const std::string& to) {
@@ -209,34 +242,15 @@ ExitCode check_scene(const ModelOptions& model, const std::string& to) {
     say(error.what());
   }
   if (scene) {
-    ConstrainedDynamics& work = scene->dynamics();
-    std::vector<double> a(scene->model().nv());
-    try {
-      work.acceleration(scene->q, scene->v, scene->tau, a);
-      for (const std::string& line : work.dependences()) {
-        // A planar loop closed by a hinge in space: over-determined, but nothing is lost by it.
-        if (line.find("holds by itself") != line.npos)
-          text += printable(fmt::format("{}: note: {}", spec.where, line)) + "\n";
-        else
-          say(fmt::format("{}: warning: {}", spec.where, line));
-      }
-      for (std::size_t i = 0; i < work.constraints().size(); ++i) {
-        if (!work.constraints()[i].limits) continue;
-        const ContactState s = work.contact_state(static_cast<int>(i));
-        if (s.pulls)
-          say(fmt::format("{}: warning: contact '{}' would have to pull with {:.4g} N", spec.where,
-                          work.constraints()[i].name, -s.normal_force));
-        else if (s.slips)
-          say(fmt::format("{}: warning: contact '{}' would slip: {:.4g} N along the surface, {:.4g} N on it",
-                          spec.where, work.constraints()[i].name, s.tangential_force, s.normal_force));
-      }
-    } catch (const Error& error) {
-      say(fmt::format("{}: error: {}", spec.where, error.what()));
-    }
+    for (const Finding& f : find_problems(scene->dynamics(), scene->q, scene->v, scene->tau, spec.where))
+      if (f.severity == Finding::Severity::note)
+        text += printable(describe(f)) + "\n";
+      else
+        say(describe(f));
     if (problems == 0)
       text += fmt::format("{}: sound: {}, {}, {}, {}\n", model.source, count_of(spec.arms.size(), "arm"),
                           count_of(spec.objects.size(), "object"), count_of(scene->model().nv(), "freedom"),
-                          count_of(work.rows(), "constraint row"));
+                          count_of(scene->dynamics().rows(), "constraint row"));
   }
   if (problems) text += fmt::format("{}: {}\n", model.source, count_of(problems, "finding"));
   out.write(text);

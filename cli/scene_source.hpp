@@ -18,9 +18,13 @@ SceneSpec load_scene(const ModelOptions& options);
 /// How its arms' links are drawn.
 std::vector<LinkShapes> scene_shapes(const std::string& source, const SceneSpec& scene);
 
-/// articula eval SCENE grasp
-ExitCode evaluate_scene(const ModelOptions& model, const std::vector<std::string>& quantities, bool project,
-                        const std::string& out);
+/// articula eval SCENE grasp: of scenes of the same parts, one after the other. `model`: what is described in the output;
+/// null: that of the scene.
+ExitCode evaluate_scenes(const std::vector<SceneSpec>& scenes, const Model* model,
+                         const std::vector<std::string>& quantities, bool project, const std::string& out);
+/// What is suspicious about the constraints where the mechanism is at q and v under tau, as check says it.
+std::vector<Finding> find_problems(ConstrainedDynamics& work, In<double> q, In<double> v, In<double> tau,
+                                   const std::string& where);
 /// articula check SCENE
 ExitCode check_scene(const ModelOptions& model, const std::string& out);
 

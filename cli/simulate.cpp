@@ -9,7 +9,6 @@
 #include <memory>
 #include <optional>
 
-#include "articula/dynamics/kinematics.hpp"
 #include "articula/loops/scene_of_model.hpp"
 #include "articula/report/recording_report.hpp"
 #include "cli/device.hpp"
@@ -52,7 +51,7 @@ double positive(const char* option, double x) {
   throw InputError(fmt::format("{} is {}, expected more than 0", option, x));
 }
 
-TreeSetup read_setup(const SimulateOptions& o, const Model& model) {
+TreeSetup read_setup(const SimulateOptions& o, const Model& model, const LoadedModel& read) {
   TreeSetup s;
   s.integrator = integrator_named(o.integrator);
   s.tolerances = {positive("--tolerance", o.tolerance[0]), positive("--tolerance", o.tolerance.back())};
@@ -61,7 +60,7 @@ TreeSetup read_setup(const SimulateOptions& o, const Model& model) {
   s.forces = json_file("--forces", o.forces), s.forces_file = o.forces;
   s.controllers = json_file("--controllers", o.controllers), s.controllers_file = o.controllers;
   if (s.limits == "check" && s.forces.is_object() && s.forces.contains("limits")) s.limits = "held";
-  read_initial(o.initial, model, s);
+  read_initial(o.initial, model, read.states, s);
   if (o.torque != "0") s.torque = read_torques(o.torque, model);
   return s;
 }
@@ -202,46 +201,13 @@ void check_pages(const SimulateOptions& o) {
   check_writable(o.report, "--report");
 }
 
-/// The hands' forces on what they hold, as arrows at the tips.
-void add_grasp_forces(Report& report, const Recording& recording, Scene& scene) {
-  const Model& model = scene.model();
-  const std::size_t nq = model.nq(), nv = model.nv();
-  const auto first_torque = std::find_if(recording.columns.begin(), recording.columns.end(),
-                                         [](const auto& c) { return c.name.starts_with("tau:"); });
-  const auto tau_at = static_cast<std::size_t>(first_torque - recording.columns.begin());
-  if (tau_at + nv > recording.columns.size()) return;
-  Kinematics<> kinematics(model);
-  std::vector<double> a(nv);
-  std::vector<std::pair<int, int>> hands;  // constraint, frame of the tip
-  for (std::size_t g = 0; g < scene.spec().grasps.size(); ++g)
-    for (const SceneArm& arm : scene.spec().arms)
-      if (arm.name == scene.spec().grasps[g].arm) {
-        hands.emplace_back(scene.constraint_of_grasp(static_cast<int>(g)),
-                           model.frame(Assembly::name_of(arm.name, arm.tip)));
-        report.forces.push_back({arm.name, {}, {}});
-      }
-  std::size_t row = 0;
-  for (const double time : report.times) {
-    while (recording.row(row)[0] < time) ++row;
-    const std::span<const double> numbers = recording.row(row);
-    const auto q = numbers.subspan(1, nq), v = numbers.subspan(1 + nq, nv);
-    kinematics.update(q);
-    scene.dynamics().acceleration(q, v, numbers.subspan(tau_at, nv), a);
-    for (std::size_t i = 0; i < hands.size(); ++i) {
-      report.forces[i].points.push_back(kinematics.pose(hands[i].second).position);
-      report.forces[i].forces.push_back(scene.dynamics().force(hands[i].first).v);
-    }
-  }
-}
-
 /// Arms, objects and the constraints between them; its state and joint forces are in the scene.
 ExitCode run_scene(const SimulateOptions& o, const SceneSpec& spec) {
-  if (!o.initial.empty() || !o.forces.empty() || !o.controllers.empty() || o.monte_carlo.runs > 0 ||
-      o.damping || o.friction || (o.limits != "check" && o.limits != "ignore"))
+  if (!o.forces.empty() || !o.controllers.empty() || o.monte_carlo.runs > 0 || o.damping || o.friction ||
+      (o.limits != "check" && o.limits != "ignore"))
     throw InputError(
         "a scene, or a model with loops, goes with --duration, --step, --every, --integrator, --tolerance, "
-        "--torque, --project, "
-        "--out, --resume, --plot and --report; its state is in the file");
+        "--torque, --project, --out, --resume, --plot and --report; the model with --initial, too");
   Scene scene(spec, {.project = o.project});
   const Integrator integrator = integrator_named(o.integrator);
   std::optional<Table> torque;
@@ -273,17 +239,24 @@ void set_limits(const SimulateOptions& o) {
 
 ExitCode run(const SimulateOptions& o) {
   check_pages(o);
-  if (is_scene(o.model.source)) return run_scene(o, load_scene(o.model));
+  if (is_scene(o.model.source)) {
+    if (!o.initial.empty()) throw InputError("--initial is not for a scene: its state is in the file");
+    return run_scene(o, load_scene(o.model));
+  }
   const LoadedModel read = read_source(o.model.source, o.model.read_options());
   if (has_loops(read.spec)) {
-    build_and_warn(read, o.model);
+    const Model model = build_and_warn(read, o.model);
     SceneSpec spec = scene_of(read.spec, o.model.build_options(read.gravity));
     spec.where = spec.arms[0].source = o.model.source;
+    TreeSetup start;
+    start.limits = o.limits;
+    read_initial(o.initial, model, read.states, start);
+    spec.arms[0].q = start.q, spec.arms[0].v = start.v, spec.arms[0].tau = start.tau;
     return run_scene(o, spec);
   }
-  if (o.project) throw InputError("--project is for scenes");
+  if (o.project) throw InputError("--project is for scenes, and models with loops");
   const Model model = build_and_warn(read, o.model);
-  const TreeSetup setup = read_setup(o, model);
+  const TreeSetup setup = read_setup(o, model, read);
   const Schedule when = schedule(o, is_adaptive(setup.integrator));
   if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when.grid);
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
@@ -312,8 +285,9 @@ void add_motion_options(CLI::App& app, SimulateOptions* o) {
       ->allow_extra_args(false)
       ->type_name("NUMBER");
   app.add_option("--initial", o->initial,
-                 "JSON with q, v, tau (constant joint forces); default: neutral, at rest")
-      ->type_name("FILE");
+                 "JSON with q, v, tau (constant joint forces), or a state that the model's file names; "
+                 "default: neutral, at rest")
+      ->type_name("FILE|NAME");
   app.add_option("--torque", o->torque, "Joint forces over time, CSV: time, tau:JOINT, ..; 0: none")
       ->capture_default_str()
       ->type_name("FILE.csv|0");
@@ -325,7 +299,8 @@ void add_motion_options(CLI::App& app, SimulateOptions* o) {
 }
 
 void add_run_options(CLI::App& app, SimulateOptions* o) {
-  app.add_flag("--project", o->project, "Scenes: make velocities fit, and close loops, that do not");
+  app.add_flag("--project", o->project,
+               "Scenes and models with loops: make velocities fit, and close loops, that do not");
   app.add_flag("--damping", o->damping, "Apply the damping that the model's joints state");
   app.add_flag("--friction", o->friction,
                "Apply the dry friction that the model's joints state, regularised");

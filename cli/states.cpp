@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
@@ -145,10 +146,32 @@ bool Bytes::more() {
   return got > 0;
 }
 
+namespace {
+/// One that the model's file names, of the model with a fixed base.
+const NamedState* named_state(const std::string& path, const StateReading& reading) {
+  std::error_code ignored;
+  if (path == "-" || std::filesystem::exists(path, ignored)) return nullptr;
+  const auto found = std::find_if(reading.known.begin(), reading.known.end(),
+                                  [&](const NamedState& state) { return state.name == path; });
+  return found == reading.known.end() ? nullptr : &*found;
+}
+}  // namespace
+
 void stream_states(const std::string& path, const Model& model, const Needs& needs, std::size_t at_once,
                    const UseStates& use, const StateReading& reading) {
   const bool from_terminal = path == "-" && isatty(STDIN_FILENO);
   StateReader reader(path == "-" ? "<stdin>" : path, model, needs, reading, at_once, use);
+  if (const NamedState* const known = named_state(path, reading)) {
+    if (known->q.size() != std::size_t(model.nq()) || known->v.size() != std::size_t(model.nv()))
+      throw InputError(fmt::format("{} {}: is a state of the model with a fixed base", reading.option, path));
+    State& state = reader.next();
+    for (int i = 0; i < input_count; ++i)
+      if (reader.needed(i)) state.vectors[i].assign(reader.size_of(static_cast<Input>(i)), 0.0);
+    state.vectors[static_cast<int>(Input::q)] = known->q;
+    state.vectors[static_cast<int>(Input::v)] = known->v;
+    reader.take();
+    return reader.finish();
+  }
   if (from_terminal && !reading.neutral_if_absent) say("reading states from the terminal, Ctrl-D ends them");
   Bytes bytes(path, path == "-" ? "<stdin>" : reading.option + " " + path);
   if (path == "-" && reading.neutral_if_absent) {

@@ -11,6 +11,7 @@
 
 #include "articula/algorithms/algorithms.hpp"
 #include "articula/files/json_input.hpp"
+#include "articula/files/read_model.hpp"
 #include "cli/subcommand.hpp"
 
 namespace articula::cli {
@@ -36,9 +37,10 @@ using Needs = std::array<std::string_view, input_count>;
 
 /// What a subcommand may want beside the four vectors.
 struct StateReading {
-  std::vector<std::string> named{};  // further vectors, of any size
-  bool neutral_if_absent = false;    // nothing on stdin: one state, neutral and at rest
-  std::string option = "--states";   // for messages
+  std::vector<std::string> named{};     // further vectors, of any size
+  bool neutral_if_absent = false;       // nothing on stdin: one state, neutral and at rest
+  std::string option = "--states";      // for messages
+  std::span<const NamedState> known{};  // a path that is no file may name one of these; what it lacks is zero
 };
 
 /// States in their order, `at_once` of them or, in the end, fewer; theirs is the room of the ones before.

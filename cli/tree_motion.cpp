@@ -226,12 +226,13 @@ Table read_torques(const std::string& path, const Model& model) {
   }
 }
 
-void read_initial(const std::string& path, const Model& model, TreeSetup& setup) {
+void read_initial(const std::string& path, const Model& model, std::span<const NamedState> known,
+                  TreeSetup& setup) {
   setup.q = neutral(model);
   setup.v.assign(model.nv(), 0);
   setup.tau.assign(model.nv(), 0);
   if (!path.empty()) {
-    const auto states = read_states(path, model, {}, {.option = "--initial"});
+    const auto states = read_states(path, model, {}, {.option = "--initial", .known = known});
     if (states.size() != 1)
       throw InputError(fmt::format("--initial {}: has {} states, expected one", path, states.size()));
     if (!states[0][Input::q].empty()) setup.q = states[0][Input::q];

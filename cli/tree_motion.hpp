@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "articula/files/read_model.hpp"
 #include "articula/simulation/controllers.hpp"
 #include "articula/simulation/simulator.hpp"
 #include "cli/motion.hpp"
@@ -27,9 +28,10 @@ struct TreeSetup {
 /// Joint forces over time from a CSV file: "time", and "tau:JOINT" or "JOINT" for every joint but a free
 /// base's.
 Table read_torques(const std::string& path, const Model& model);
-/// q, v and tau of a JSON file; what is missing is neutral, at rest, zero. Checked against the joints'
-/// limits, unless `limits` is "ignore".
-void read_initial(const std::string& path, const Model& model, TreeSetup& setup);
+/// q, v and tau of a JSON file, or of the state of that name among those `known`; what is missing is neutral, at rest,
+/// zero. Checked against the joints' limits, unless `limits` is "ignore".
+void read_initial(const std::string& path, const Model& model, std::span<const NamedState> known,
+                  TreeSetup& setup);
 
 class TreeMotion : public Motion {
  public:

@@ -7,9 +7,12 @@
 #include <csignal>
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <memory>
+#include <optional>
 
 #include "articula/files/json_input.hpp"
+#include "articula/loops/scene_of_model.hpp"
 #include "articula/report/model_view.hpp"
 #include "articula/report/report.hpp"
 #include "cli/messages.hpp"
@@ -66,11 +69,22 @@ std::string answer(ModelView& view, const std::string& body) {
 ExitCode run(const ViewOptions& options) {
   if (options.port < 0 || options.port > 65535)
     throw InputError(fmt::format("--port {}: expected 1 to 65535, or 0 for any that is free", options.port));
-  const Model model = load_model(options.model);
+  const LoadedModel read = read_source(options.model.source, options.model.read_options());
+  const Model model = build_and_warn(read, options.model);
   const ModelVisuals visuals = load_visuals(options.model.source, options.model.read_options());
   std::vector<std::string> notes;
   for (const auto& finding : visuals.findings) notes.push_back(finding.message);
-  ModelView view(model, visuals.links, std::move(notes));
+  std::optional<ConstrainedDynamics> loops;
+  if (has_loops(read.spec)) loops.emplace(model, constraints_of(model));
+  std::vector<double> at_rest(std::size_t(model.nv()));
+  const auto close = [&](std::span<double> q) {
+    try {
+      loops->project(q, at_rest);
+    } catch (const SingularError&) {  // shown as the sliders say
+    }
+  };
+  ModelView view(model, visuals.links, std::move(notes),
+                 loops ? std::function<void(std::span<double>)>(close) : nullptr);
   if (!options.out.empty()) {
     Output out(options.out);
     out.write(view.page(false));

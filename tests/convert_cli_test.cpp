@@ -158,7 +158,8 @@ TEST_F(ConvertOnTheCommandLine, LoopsOfFilesMoveAsConstraints) {
   const std::string bars = write("bars.sdf", text + "</model></sdf>");
   const Ran info = run({"info", bars});
   EXPECT_NE(info.out.find("rt: revolute between r and top"), std::string::npos) << info.out;
-  const Ran eval = run({"eval", bars, "mass_matrix"}, R"({"q": [0, 0, 0]})");
+  const Ran eval =
+      run({"eval", bars, "diagonalized"}, R"({"q": [0, 0, 0], "v": [0, 0, 0], "tau": [0, 0, 0]})");
   EXPECT_NE(eval.err.find("1 loop"), std::string::npos) << eval.err;
   const Ran ran = run({"simulate", bars, "--duration", "0.5", "--step", "0.001", "--every", "0.5",
                        "--gravity", "3", "0", "-9.81"});

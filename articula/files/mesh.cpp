@@ -11,6 +11,7 @@
 
 #include "articula/error.hpp"
 #include "articula/files/collada.hpp"
+#include "articula/files/gltf.hpp"
 #include "articula/files/polygon.hpp"
 #include "articula/files/shapes.hpp"
 
@@ -155,7 +156,10 @@ TriangleMesh obj(std::string_view text, const std::string& name, bool as_mujoco)
 
 }  // namespace
 
-TriangleMesh parse_mesh(std::string_view bytes, const std::string& name, ObjContent content) {
+namespace {
+
+TriangleMesh parse(std::string_view bytes, const std::string& name, ObjContent content,
+                   const ReadBeside& beside) {
   std::string ending = fs::path(name).extension().string();
   std::transform(ending.begin(), ending.end(), ending.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
@@ -166,8 +170,11 @@ TriangleMesh parse_mesh(std::string_view bytes, const std::string& name, ObjCont
     mesh = obj(bytes, name, content == ObjContent::as_mujoco);
   else if (ending == ".dae")
     mesh = parse_collada(bytes, name);
+  else if (ending == ".gltf" || ending == ".glb")
+    mesh = parse_gltf(bytes, name, beside);
   else
-    refuse(name, fmt::format("meshes of kind '{}' are not read; expected .stl, .obj or .dae", ending));
+    refuse(name,
+           fmt::format("meshes of kind '{}' are not read; expected .stl, .obj, .dae, .gltf or .glb", ending));
   if (mesh.corners.empty()) refuse(name, "there are no triangles");
   if (mesh.corners.size() % 3 != 0) refuse(name, "the last triangle is not complete");
   if (!std::all_of(mesh.points.begin(), mesh.points.end(), [](float x) { return std::isfinite(x); }))
@@ -175,7 +182,7 @@ TriangleMesh parse_mesh(std::string_view bytes, const std::string& name, ObjCont
   return mesh;
 }
 
-TriangleMesh read_mesh(const std::string& path, const std::string& name, ObjContent content) {
+std::string bytes_of(const fs::path& path, const std::string& name) {
   std::error_code error;
   const auto status = fs::status(path, error);
   if (!fs::is_regular_file(status))
@@ -186,7 +193,26 @@ TriangleMesh read_mesh(const std::string& path, const std::string& name, ObjCont
   std::string bytes(size, '\0');
   std::ifstream file(path, std::ios::binary);
   if (!file.read(bytes.data(), static_cast<std::streamsize>(size))) refuse(name, "cannot be read");
-  return parse_mesh(bytes, name, content);
+  return bytes;
+}
+
+}  // namespace
+
+TriangleMesh parse_mesh(std::string_view bytes, const std::string& name, ObjContent content) {
+  return parse(bytes, name, content, {});
+}
+
+TriangleMesh read_mesh(const std::string& path, const std::string& name, ObjContent content) {
+  // In the mesh's own folder, wherever links lead.
+  const auto beside = [&](const std::string& file) -> std::optional<std::string> {
+    std::error_code error;
+    const fs::path mesh = fs::canonical(path, error), other = fs::canonical(mesh.parent_path() / file, error);
+    if (error || other.parent_path() != mesh.parent_path()) return {};
+    return bytes_of(other, file);
+  };
+  TriangleMesh mesh = parse(bytes_of(path, name), name, content, beside);
+  mesh.path = path;
+  return mesh;
 }
 
 bool make_round(Shape& shape, std::string_view kind) {

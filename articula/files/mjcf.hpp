@@ -26,6 +26,6 @@ inline constexpr std::string_view mimic_mark = "mimic:";
 /// three freedoms (cylindrical, universal, planar) become as many joints of one; a free joint's coordinates are the
 /// pose in the world. Limits of velocity and shapes are left out. Throws ModelError where MJCF cannot say it (helical joints, loops of other kinds than fixed and spherical, numbers
 /// that are not finite, a free joint inside the tree).
-std::string write_mjcf(const ModelSpec& spec);
+std::string write_mjcf(const ModelSpec& spec, const ModelExtras& extras = {});
 
 }  // namespace articula

@@ -29,10 +29,10 @@ std::string_view tag_of_default(std::string_view name) {
 
 // --- files ------------------------------------------------------------------------------------------
 const Element& Files::parse(std::string_view text, const std::string& name, const std::string& folder) {
-  tinyxml2::XMLDocument& document = documents_.emplace_back();
-  named_[&document] = {name, folder};
-  parse_xml(text, name, document, findings_);
-  return *document.RootElement();
+  const std::size_t before = documents_.size();
+  const Element& root = parse_deep_xml(text, name, {documents_, stands_for_}, findings_);
+  for (std::size_t i = before; i < documents_.size(); ++i) named_[&documents_[i]] = {name, folder};
+  return root;
 }
 
 const Element& Files::open(std::string_view text, const std::string& name, const std::string& folder) {
@@ -46,11 +46,13 @@ const Element& Files::open(std::string_view text, const std::string& name, const
 }
 
 void Files::include_below(const Element& e, const std::string& folder, Loading& loading, int depth) {
-  for (const Element* c = e.FirstChildElement(); c; c = c->NextSiblingElement())
+  for (const Element* at = e.FirstChildElement(); at; at = at->NextSiblingElement()) {
+    const Element* const c = meant(at);
     if (std::string_view(c->Name()) == "include")
       include(*c, folder, loading, depth);
     else
       include_below(*c, folder, loading, depth);
+  }
 }
 
 /// Names are looked for in the folder of the document, then in that of the file which includes.
@@ -72,7 +74,8 @@ void Files::include(const Element& e, const std::string& folder, Loading& loadin
 
 std::vector<const Element*> Files::children(const Element& e) const {
   std::vector<const Element*> out;
-  for (const Element* c = e.FirstChildElement(); c; c = c->NextSiblingElement()) {
+  for (const Element* at = e.FirstChildElement(); at; at = at->NextSiblingElement()) {
+    const Element* const c = meant(at);
     const auto file = included_.find(c);
     if (file == included_.end()) {
       out.push_back(c);

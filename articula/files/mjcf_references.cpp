@@ -43,7 +43,8 @@ class Reader {
   void read_joint_coupling(const Attributes& a, const Instance& instance);
   void read_tendon_coupling(const Attributes& a, const Instance& instance);
   void add_coupling(const Attributes& a, const std::string& name, int joint, int source,
-                    std::vector<double> coefficients);
+                    std::vector<double> coefficients,
+                    const std::vector<std::pair<int, double>>& further = {});
   bool is_mimic(const std::string& name, int joint, int source, const std::vector<double>& coefficients);
   std::vector<double> polynomial(const Attributes& a);
   void read_actuator(const Attributes& a, const Instance& instance);
@@ -223,16 +224,23 @@ std::vector<double> moved(const std::vector<double>& c, double x0, double y0) {
 }
 
 void Reader::add_coupling(const Attributes& a, const std::string& name, int joint, int source,
-                          std::vector<double> coefficients) {
-  const NumberedJoint& y = names_.numbered[std::size_t(joint)];
-  const NumberedJoint& x = names_.numbered[std::size_t(source)];
-  if (nv_of(y.kind) != 1 || nv_of(x.kind) != 1) {
-    files_.error(a.element(),
-                 "<{}> couples joints {} and {}; expected joints that turn about or slide along one axis",
-                 a.element().Name(), in_quotes(y.name), in_quotes(x.name));
-    return;
+                          std::vector<double> coefficients,
+                          const std::vector<std::pair<int, double>>& further) {
+  const auto at = [&](int i) -> const NumberedJoint& { return names_.numbered[std::size_t(i)]; };
+  CouplingSpec out{name, at(joint).name, at(source).name, std::move(coefficients), files_.where(a.element())};
+  std::vector<int> all{joint, source};
+  for (const auto& [of, coefficient] : further) {
+    all.push_back(of);
+    out.further.push_back({at(of).name, coefficient});
   }
-  out_.spec.couplings.push_back({name, y.name, x.name, std::move(coefficients), files_.where(a.element())});
+  for (const int i : all)
+    if (nv_of(at(i).kind) != 1) {
+      files_.error(a.element(),
+                   "<{}> couples joint {}; expected joints that turn about or slide along one axis",
+                   a.element().Name(), in_quotes(at(i).name));
+      return;
+    }
+  out_.spec.couplings.push_back(std::move(out));
 }
 
 /// See mimic_mark.
@@ -262,7 +270,7 @@ void Reader::read_joint_coupling(const Attributes& a, const Instance& instance) 
   }
 }
 
-/// L1 - L1(0) = polynomial of L2 - L2(0), where they come to two joints and a straight line.
+/// L1 - L1(0) = polynomial of L2 - L2(0), where that is a straight line: solved for the first joint.
 void Reader::read_tendon_coupling(const Attributes& a, const Instance& instance) {
   const std::vector<double> c = polynomial(a);
   const auto meant = resolve(
@@ -279,19 +287,26 @@ void Reader::read_tendon_coupling(const Attributes& a, const Instance& instance)
     add(m.found[0], 1);
     if (two) add(m.found[1], c.size() > 1 ? -c[1] : 0);
     std::erase_if(terms, [](const auto& t) { return t.second == 0; });
-    if (terms.empty() || terms.size() > 2 || (two && c.size() > 2)) {
-      files_.ignore("<tendon> of <equality> with more than two joints, or not linear", a.element(),
-                    "couplings are of two joints here");
+    if (terms.empty() || (two && c.size() > 2)) {
+      files_.ignore("<tendon> of <equality> that is not linear, or of no joint", a.element(),
+                    "tendons are coupled by straight lines here");
       continue;
     }
     const auto [joint, by] = *terms.begin();
     const auto [source, other] = *terms.rbegin();
     const double reference = names_.numbered[std::size_t(joint)].reference;
     const double x0 = names_.numbered[std::size_t(source)].reference;
-    if (terms.size() == 1)
+    if (terms.size() == 1) {
       add_coupling(a, m.name, joint, joint, {reference + c[0] / by});
-    else
-      add_coupling(a, m.name, joint, source, moved({c[0] / by, -other / by}, x0, reference));
+      continue;
+    }
+    std::vector<double> line = moved({c[0] / by, -other / by}, x0, reference);
+    std::vector<std::pair<int, double>> further;
+    for (auto t = std::next(terms.begin()); t != std::prev(terms.end()); ++t) {
+      further.emplace_back(t->first, -t->second / by);
+      line[0] += t->second / by * names_.numbered[std::size_t(t->first)].reference;
+    }
+    add_coupling(a, m.name, joint, source, std::move(line), further);
   }
 }
 

@@ -1,62 +1,18 @@
 #include "articula/files/mjcf.hpp"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cmath>
 #include <filesystem>
-#include <fstream>
-#include <numbers>
 
 #include "articula/dynamics/forward_dynamics.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
-#include "articula/error.hpp"
+#include "tests/support/mjcf_text.hpp"
 
 namespace articula {
 namespace {
 
-using V3 = Vec3<double>;
-constexpr double pi = std::numbers::pi;
-
-LoadedModel read(const std::string& text, const std::string& folder = "/nowhere") {
-  return parse_mjcf({"<mujoco>" + text + "</mujoco>", "m.xml", folder});
-}
-/// Bodies in <worldbody>.
-LoadedModel read_bodies(const std::string& text) { return read("<worldbody>" + text + "</worldbody>"); }
-
-std::string findings(const LoadedModel& model) {
-  std::string out;
-  for (const Finding& f : model.findings) out += describe(f) + "\n";
-  return out;
-}
-void expect_finding(const LoadedModel& model, const std::string& part) {
-  EXPECT_NE(findings(model).find(part), std::string::npos) << part << "\nis not in\n" << findings(model);
-}
-std::string refusal(const std::string& text) {
-  try {
-    read(text);
-  } catch (const ModelError& error) {
-    return error.what();
-  }
-  return "";
-}
-
-const LinkSpec& link(const LoadedModel& model, const std::string& name) {
-  for (const LinkSpec& l : model.spec.links)
-    if (l.name == name) return l;
-  throw std::runtime_error("no link " + name);
-}
-const JointSpec& joint(const LoadedModel& model, const std::string& name) {
-  for (const JointSpec& j : model.spec.joints)
-    if (j.name == name) return j;
-  throw std::runtime_error("no joint " + name);
-}
-void expect_mass(const MassProperties& m, double mass, const V3& moments, double tolerance = 1e-12) {
-  EXPECT_NEAR(m.mass, mass, tolerance * mass);
-  EXPECT_NEAR(m.inertia.xx, moments.x, tolerance * moments.x);
-  EXPECT_NEAR(m.inertia.yy, moments.y, tolerance * moments.y);
-  EXPECT_NEAR(m.inertia.zz, moments.z, tolerance * moments.z);
-}
+using namespace testing::mjcf_text;
 
 TEST(Mjcf, APendulum) {
   const LoadedModel model = read(R"(<option gravity="0 0 -10"/><worldbody><body name="bob" pos="0 0 2">
@@ -283,172 +239,6 @@ TEST(Mjcf, LimitsByAutolimits) {
   EXPECT_EQ(joint(off, "j").kind, JointKind::continuous);
   EXPECT_EQ(joint(off, "k").limits.upper[0], 2);
   expect_finding(off, "warning: <joint> has a range but not limited");
-}
-
-TEST(Mjcf, Equalities) {
-  const LoadedModel model = read(
-      R"(<worldbody><body name="a" pos="1 0 0"><joint name="j" ref="0.5" type="slide"/><geom size="1"/><site name="s" pos="0 0 1"/></body>
-    <body name="b" pos="0 2 0"><joint name="k" type="slide" ref="1"/><geom size="1"/><site name="t"/></body></worldbody><equality>
-    <connect body1="a" body2="b" anchor="0 1 0"/><weld name="w" body1="a" body2="b"/><connect site1="s" site2="t"/>
-    <weld body1="a" relpose="1 2 3 0 0 0 1" anchor="4 5 6"/><joint joint1="j" joint2="k" polycoef="1 2 3"/>
-    <joint joint1="j" polycoef="0.25"/><connect body1="a" anchor="0 0 0" active="false"/></equality>)");
-  const auto& loops = model.spec.loops;
-  ASSERT_EQ(loops.size(), 4u);
-  EXPECT_EQ(loops[0].kind, JointKind::spherical);
-  EXPECT_EQ(loops[0].first_placement.p.y, 1);
-  EXPECT_EQ(loops[0].second_placement.p.x, 1);
-  EXPECT_EQ(loops[0].second_placement.p.y, -1);
-  EXPECT_EQ(loops[1].kind, JointKind::fixed);
-  EXPECT_EQ(loops[1].name, "w");
-  EXPECT_EQ(loops[1].first_placement.p.x, -1);
-  EXPECT_EQ(loops[1].first_placement.p.y, 2);
-  EXPECT_EQ(loops[2].first_placement.p.z, 1);
-  EXPECT_EQ(loops[3].second, "world");
-  EXPECT_EQ(loops[3].first_placement.R.xx, -1);
-  EXPECT_EQ(loops[3].second_placement.p.z, 6);
-  // q(j) - 0.5 = 1 + 2 (q - 1) + 3 (q - 1)^2 = 2 - 4 q + 3 q^2
-  ASSERT_EQ(model.spec.couplings.size(), 2u);
-  EXPECT_EQ(model.spec.couplings[0].coefficients, (std::vector<double>{2.5, -4, 3}));
-  EXPECT_EQ(model.spec.couplings[1].source, "j");
-  EXPECT_EQ(model.spec.couplings[1].coefficients, std::vector<double>{0.75});
-  expect_finding(model, "note: ignored: <connect> that is not active");
-}
-
-TEST(Mjcf, FixedTendons) {
-  const LoadedModel model = read(
-      R"(<worldbody><body name="a"><joint name="j" type="slide"/><geom size="1"/></body><body name="b"><joint name="k" type="slide"/>
-    <geom size="1"/></body></worldbody><tendon><fixed name="t"><joint joint="j" coef="2"/><joint joint="k" coef="-4"/></fixed>
-    <fixed name="u"><joint joint="k" coef="3"/></fixed></tendon><equality><tendon tendon1="t" polycoef="1 0 0 0 0"/></equality>
-    <actuator><motor tendon="u" gear="2"/><motor tendon="t"/></actuator>)");
-  ASSERT_EQ(model.spec.couplings.size(), 1u);  // 2 j - 4 k = 1
-  EXPECT_EQ(model.spec.couplings[0].joint, "j");
-  EXPECT_EQ(model.spec.couplings[0].source, "k");
-  EXPECT_EQ(model.spec.couplings[0].coefficients, (std::vector<double>{0.5, 2}));
-  ASSERT_EQ(model.spec.actuators.size(), 1u);
-  EXPECT_EQ(model.spec.actuators[0].joint, "k");
-  EXPECT_EQ(model.spec.actuators[0].gear[0], 6);
-  expect_finding(model, "note: ignored: actuators of tendons");
-}
-
-TEST(Mjcf, ActuatorsAddTheirRotors) {
-  const LoadedModel model =
-      read(R"(<worldbody><body><joint name="j" armature="1"/><geom size="1"/></body></worldbody>
-    <actuator><motor joint="j" gear="10" armature="0.02"/></actuator>)");
-  EXPECT_EQ(joint(model, "j").armature[0], 3);
-}
-
-TEST(Mjcf, MeshesInTheModel) {
-  const std::string tetrahedron = R"(vertex="0 0 0 1 0 0 0 2 0 0 0 3" face="0 2 1 0 1 3 0 3 2 1 2 3")";
-  const LoadedModel model =
-      read("<asset><mesh name=\"m\" " + tetrahedron +
-           " scale=\"2 1 -1\"/><mesh name=\"n\" inertia=\"convex\" " + tetrahedron +
-           "/></asset><worldbody><body name=\"a\"><geom type=\"mesh\" mesh=\"m\" density=\"3\"/></body>"
-           "<body name=\"b\"><geom type=\"mesh\" mesh=\"n\" mass=\"5\" pos=\"1 0 0\"/></body></worldbody>");
-  EXPECT_EQ(findings(model), "");
-  expect_mass(link(model, "a").mass, 6, V3{13, 13, 8} * (6 * 3. / 80));
-  EXPECT_NEAR(link(model, "a").mass.center_of_mass.z, -0.75, 1e-15);
-  EXPECT_NEAR(link(model, "b").mass.mass, 5, 1e-14);
-  EXPECT_NEAR(link(model, "b").mass.center_of_mass.x, 1.25, 1e-14);
-}
-
-// A box fitted to a cube is the cube.
-TEST(Mjcf, SolidsFittedToMeshes) {
-  const std::string cube =
-      R"(<asset><mesh name="m" vertex="0 0 0 2 0 0 0 3 0 2 3 0 0 0 4 2 0 4 0 3 4 2 3 4"/></asset>
-    <worldbody><body name="a"><geom type="box" mesh="m" density="1"/></body></worldbody>)";
-  for (const char* compiler : {"", "<compiler fitaabb=\"true\"/>"}) {
-    const LoadedModel model = read(compiler + cube);
-    EXPECT_EQ(findings(model), "");
-    expect_mass(link(model, "a").mass, 24, {50, 40, 26}, 1e-9);
-    EXPECT_NEAR(link(model, "a").mass.center_of_mass.y, 1.5, 1e-12);
-  }
-}
-
-class MjcfFiles : public ::testing::Test {
- protected:
-  void SetUp() override {
-    folder_ = std::filesystem::temp_directory_path() / ("articula_mjcf_" + std::to_string(::getpid()));
-    std::filesystem::create_directories(folder_ / "in" / "parts");
-  }
-  void TearDown() override { std::filesystem::remove_all(folder_); }
-  void put(const std::string& name, const std::string& text) { std::ofstream(folder_ / name) << text; }
-  LoadedModel load() { return read_model((folder_ / "in" / "main.xml").string()); }
-  std::string why_not() {
-    try {
-      return findings(load());
-    } catch (const ModelError& error) {
-      return error.what();
-    }
-  }
-  std::filesystem::path folder_;
-};
-
-TEST_F(MjcfFiles, IncludeAndMeshes) {
-  put("in/main.xml",
-      R"(<mujoco><include file="parts/defaults.xml"/><compiler meshdir="parts"/><asset><mesh file="m.obj"/></asset><worldbody>
-    <include file="parts/bodies.xml"/></worldbody></mujoco>)");
-  put("in/parts/defaults.xml", R"(<mujocoinclude><default><joint damping="3"/></default></mujocoinclude>)");
-  put("in/parts/bodies.xml",
-      "<mujocoinclude><body name=\"a\"><joint name=\"j\"/>\n<geom type=\"mesh\" mesh=\"m\" "
-      "density=\"1\"/></body><include file=\"more.xml\"/></mujocoinclude>");
-  put("in/parts/more.xml", "<x><body name=\"b\">\n<geom size=\"x\"/></body></x>");
-  put("in/parts/m.obj", "v 0 0 0\nv 1 0 0\nv 0 2 0\nv 0 0 3\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n");
-  const LoadedModel model = load();
-  EXPECT_EQ(joint(model, "j").damping[0], 3);
-  EXPECT_NEAR(link(model, "a").mass.center_of_mass.z, 0.75, 1e-15);
-  ASSERT_FALSE(model.findings.empty());
-  EXPECT_NE(model.findings[0].where.find("parts/more.xml:2"), std::string::npos) << model.findings[0].where;
-}
-
-TEST_F(MjcfFiles, NoFileOutsideIsRead) {
-  put("secret.xml", "<x><body name=\"secret\"/></x>");
-  put("in/main.xml", R"(<mujoco><worldbody><include file="../secret.xml"/></worldbody></mujoco>)");
-  EXPECT_NE(why_not().find("'../secret.xml' was not found below the model's folder"), std::string::npos)
-      << why_not();
-  put("m.stl", "solid x\nendsolid x\n");
-  put("in/main.xml",
-      R"(<mujoco><asset><mesh file="../m.stl"/></asset><worldbody><body><geom type="mesh" mesh="m"/></body></worldbody></mujoco>)");
-  EXPECT_NE(why_not().find("was not found below"), std::string::npos) << why_not();
-  // Unless the user names the folder.
-  ReadOptions options;
-  options.packages["all"] = folder_.string();
-  put("in/main.xml", R"(<mujoco><worldbody><include file="../secret.xml"/></worldbody></mujoco>)");
-  EXPECT_EQ(read_model((folder_ / "in" / "main.xml").string(), options).spec.links.at(0).name, "secret");
-  put("in/main.xml", R"(<mujoco><worldbody><include file="main.xml"/></worldbody></mujoco>)");
-  EXPECT_NE(why_not().find("included twice"), std::string::npos) << why_not();
-}
-
-TEST_F(MjcfFiles, Attach) {
-  put("in/main.xml",
-      R"(<mujoco><asset><model name="hand" file="parts/hand.xml"/></asset><worldbody><body name="arm"><joint name="j"/><geom size="1"/>
-    <frame pos="0 0 5"><attach model="hand" body="palm" prefix="left/"/></frame><attach model="hand" body="palm" prefix="right/"/></body></worldbody></mujoco>)");
-  put("in/parts/hand.xml",
-      R"(<mujoco><compiler angle="radian"/><default><geom density="10"/></default><worldbody><body name="palm" pos="1 0 0"><joint name="j" range="-1 1"/>
-    <geom type="box" size="0.5 0.5 0.5"/></body><body name="other"/></worldbody><actuator><motor name="m" joint="j"/><motor joint="elsewhere"/></actuator></mujoco>)");
-  const LoadedModel model = load();
-  EXPECT_EQ(findings(model), "");
-  EXPECT_EQ(joint(model, "left/j").placement.p.z, 5);
-  EXPECT_EQ(joint(model, "left/j").limits.upper[0], 1);
-  EXPECT_EQ(joint(model, "right/j").parent, "arm");
-  EXPECT_EQ(link(model, "right/palm").mass.mass, 10);
-  EXPECT_EQ(model.spec.actuators.size(), 2u);
-  EXPECT_EQ(model.spec.links.size(), 3u);
-}
-
-TEST_F(MjcfFiles, Shapes) {
-  put("in/main.xml",
-      R"(<mujoco><asset><material name="red" rgba="1 0 0 1"/><mesh name="m" vertex="0 0 0 1 0 0 0 2 0 0 0 3" face="0 2 1 0 1 3 0 3 2 1 2 3" scale="2 2 2"/>
-    </asset><worldbody><body name="a"><geom type="box" size="1 2 3" material="red"/><geom type="ellipsoid" size="1 2 3"/><geom type="mesh" mesh="m" pos="0 0 1"/>
-    <geom size="1" group="3"/></body></worldbody></mujoco>)");
-  const ModelVisuals visuals = read_visuals(load());
-  ASSERT_EQ(visuals.links.size(), 1u);
-  const auto& shapes = visuals.links[0].shapes;
-  ASSERT_EQ(shapes.size(), 3u);
-  EXPECT_EQ(shapes[0].size.z, 6);
-  EXPECT_EQ(shapes[0].color.value()[0], 1);
-  EXPECT_EQ(shapes[1].size.y, 2);
-  EXPECT_EQ(shapes[2].placement.p.z, 1);
-  EXPECT_EQ(shapes[2].mesh->points[11], 6);
 }
 
 TEST(Mjcf, WhatHasNoMeaningHereIsNoted) {

@@ -8,7 +8,8 @@ namespace articula::mjcf {
 
 namespace {
 
-constexpr int deepest = 400;  // bodies, frames and attached files in each other
+constexpr int deepest_frame = 200;     // frames and copies in each other, in one body
+constexpr int deepest_attached = 400;  // bodies, frames and files around an attached one
 
 /// Where an element stands: what it inherits from the elements around it.
 struct Scope {
@@ -17,6 +18,7 @@ struct Scope {
   Pose frame{};
   std::string suffix;  // of the copies that it is in
   int depth = 0;
+  int frames = 0;  // and copies, in its body
 };
 
 class TreeReader {
@@ -40,8 +42,8 @@ class TreeReader {
   const DefaultClass* class_of(const Element& e, const char* attribute, const Scope& scope);
   std::string full_name(const Element& e, const Scope& scope) const;
 
-  void read_body(const Item& item, int parent);
-  void read_contents(const std::vector<Item>& items, int body);
+  std::vector<Item> read_body(const Item& item, int parent);
+  void read_contents(const std::vector<Item>& top);
   void read_item(const Item& item, int body);
 
   const ModelText& model_;
@@ -67,7 +69,7 @@ Tree TreeReader::read() {
   for (const Element* section : files_.children(*main.root))
     if (std::string_view(section->Name()) == "worldbody")
       flatten(*section, {&instance, main.defaults.main(), {}, "", 0}, items);
-  read_contents(items, -1);
+  read_contents(items);
   return std::move(out_);
 }
 
@@ -87,7 +89,9 @@ std::string TreeReader::full_name(const Element& e, const Scope& scope) const {
 
 // --- frames, copies, attached files -----------------------------------------------------------------
 void TreeReader::flatten(const Element& parent, const Scope& scope, std::vector<Item>& out) {
-  if (scope.depth > deepest) files_.give_up(parent, "bodies are nested deeper than any robot needs");
+  if (scope.depth > deepest_element) files_.give_up(parent, "bodies are nested deeper than any robot needs");
+  if (scope.frames > deepest_frame)
+    files_.give_up(parent, fmt::format("frames are nested more than {} deep; take some out", deepest_frame));
   for (const Element* e : files_.children(parent)) {
     const std::string_view tag = e->Name();
     if (tag == "frame")
@@ -107,7 +111,7 @@ void TreeReader::flatten_frame(const Element& e, const Scope& scope, std::vector
   Scope inside = scope;
   inside.inherited = class_of(e, "childclass", scope);
   inside.frame = scope.frame * pose_of(Attributes(files_, e), scope.instance->document->compiler);
-  ++inside.depth;
+  ++inside.depth, ++inside.frames;
   flatten(e, inside, out);
 }
 
@@ -132,7 +136,7 @@ void TreeReader::flatten_copies(const Element& e, const Scope& scope, std::vecto
     number.insert(0, digits - number.size(), '0');
     inside.suffix = a.text("sep") + number + scope.suffix;
     scope.instance->suffixes.insert(inside.suffix);
-    ++inside.depth;
+    ++inside.depth, ++inside.frames;
     flatten(e, inside, out);
     at = at * step;
   }
@@ -166,7 +170,7 @@ void TreeReader::flatten_attached(const Element& e, const Scope& scope, std::vec
     if (!known) known = &open_document(&e, content_of(found->path), found->name, found->folder);
     document = known;
   }
-  if (scope.depth > deepest || out_.instances.size() > 10000)
+  if (scope.depth > deepest_attached || out_.instances.size() > 10000)
     files_.give_up(e, "files are attached to each other without end; remove an <attach>");
   Instance& instance = out_.instances.emplace_back(
       Instance{document, scope.instance->prefix + prefix, scope.suffix, {}, true});
@@ -192,7 +196,8 @@ void TreeReader::flatten_attached(const Element& e, const Scope& scope, std::vec
 }
 
 // --- bodies -----------------------------------------------------------------------------------------
-void TreeReader::read_body(const Item& item, int parent) {
+/// Adds it; returns what is in it.
+std::vector<TreeReader::Item> TreeReader::read_body(const Item& item, int parent) {
   const Compiler& compiler = item.scope.instance->document->compiler;
   const Attributes a(files_, *item.element);
   BodyItem body{item.element, item.scope.instance->document, full_name(*item.element, item.scope), parent};
@@ -206,18 +211,30 @@ void TreeReader::read_body(const Item& item, int parent) {
   Scope inside = item.scope;
   inside.inherited = class_of(*item.element, "childclass", item.scope);
   inside.frame = {};
+  inside.frames = 0;
   ++inside.depth;
   std::vector<Item> items;
   flatten(*item.element, inside, items);
-  read_contents(items, int(out_.bodies.size()) - 1);
+  return items;
 }
 
-void TreeReader::read_contents(const std::vector<Item>& items, int body) {
-  // Joints, geoms and sites may stand after the bodies in them.
-  for (const Item& item : items)
-    if (std::string_view(item.element->Name()) != "body") read_item(item, body);
-  for (const Item& item : items)
-    if (std::string_view(item.element->Name()) == "body") read_body(item, body);
+/// Depth first, with a stack of our own. Joints, geoms and sites may stand after the bodies in them.
+void TreeReader::read_contents(const std::vector<Item>& top) {
+  std::vector<std::pair<Item, int>> ahead;  // bodies, and those that they are in
+  const auto read = [&](const std::vector<Item>& items, int body) {
+    const auto is_body = [](const Item& item) { return std::string_view(item.element->Name()) == "body"; };
+    for (const Item& item : items)
+      if (!is_body(item)) read_item(item, body);
+    for (auto item = items.rbegin(); item != items.rend(); ++item)
+      if (is_body(*item)) ahead.emplace_back(*item, body);
+  };
+  read(top, -1);
+  while (!ahead.empty()) {
+    const auto [item, parent] = std::move(ahead.back());
+    ahead.pop_back();
+    const std::vector<Item> inside = read_body(item, parent);
+    read(inside, int(out_.bodies.size()) - 1);
+  }
 }
 
 void TreeReader::read_item(const Item& item, int body) {

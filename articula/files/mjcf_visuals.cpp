@@ -6,6 +6,7 @@
 #include "articula/files/mjcf.hpp"
 #include "articula/files/mjcf_inertia.hpp"
 #include "articula/files/xml_text.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
@@ -35,6 +36,11 @@ std::shared_ptr<const TriangleMesh> ball() {
       mesh->corners.insert(mesh->corners.end(), {at(i, j), at(i + 1, j + 1), at(i, j + 1)});
     }
   return mesh;
+}
+
+bool numbers_are_zero(const Mat3<double>& m) {
+  const double* const x = numbers_of(m);
+  return std::all_of(x, x + 9, [](double y) { return y == 0; });
 }
 
 class Painter {
@@ -85,13 +91,14 @@ class Painter {
       case GeomKind::mesh:
         shape.kind = ShapeKind::mesh;
         if (geom.mesh) shape.mesh = mesh_of(*geom.mesh);
+        if (shape.mesh && shape.mesh == geom.mesh->triangles) shape.size = geom.mesh->scale;
         return shape.mesh ? std::optional(shape) : std::nullopt;
       default:
         return {};
     }
   }
 
-  /// With scale, refpos and refquat in its points.
+  /// With scale, refpos and refquat in its points; as the file has it where only a scale is stated.
   std::shared_ptr<const TriangleMesh> mesh_of(MeshAsset& asset) {
     const auto known = meshes_.find(&asset);
     if (known != meshes_.end()) return known->second;
@@ -104,6 +111,9 @@ class Painter {
            fmt::format("not drawn: {}", triangles ? "there are no triangles, or too many" : asset.problem)});
       return out;
     }
+    const Vec3<double>& at = asset.reference_position;
+    const Mat3<double> turn = asset.reference_axes - Mat3<double>::identity();
+    if (dot(at, at) == 0 && numbers_are_zero(turn)) return out = asset.triangles;
     auto placed = std::make_shared<TriangleMesh>(TriangleMesh{triangles->name, {}, triangles->corners});
     for (const Vec3<double>& p : placed_points(asset, *triangles))
       for (const double x : {p.x, p.y, p.z}) placed->points.push_back(float(x));

@@ -1,25 +1,21 @@
-#include <fmt/format.h>
+// Writing MJCF: bodies with their joints, masses, shapes and sites.
+#include "articula/files/mjcf_writer.hpp"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
-#include <iterator>
-#include <limits>
-#include <map>
-#include <set>
-#include <unordered_map>
 
 #include "articula/error.hpp"
 #include "articula/files/mjcf.hpp"
-#include "articula/files/xml_writer.hpp"
 #include "articula/model/joint_kinds.hpp"
 
 namespace articula {
 
+namespace mjcf {
+
 namespace {
 
 using V3 = Vec3<double>;
-constexpr double largest = std::numeric_limits<double>::max();
-constexpr std::string_view format = "MJCF";
 
 bool is_zero(const V3& a) { return a.x == 0 && a.y == 0 && a.z == 0; }
 bool is_massless(const MassProperties& m) {
@@ -36,13 +32,6 @@ std::string say(const Pose& pose) {
   return out + fmt::format(" quat=\"{} {} {} {}\"", q.w, q.x, q.y, q.z);
 }
 
-/// One joint of MJCF: a freedom of ours, or a ball or free joint.
-struct Part {
-  const char* type;
-  std::string suffix;  // of its name
-  V3 axis;             // in joint axes
-  int freedom;
-};
 std::vector<Part> parts_of(const JointSpec& joint) {
   switch (joint.kind) {
     case JointKind::fixed:
@@ -72,50 +61,11 @@ std::vector<Part> parts_of(const JointSpec& joint) {
   }
 }
 
-class Writer {
- public:
-  explicit Writer(const ModelSpec& spec);
-  std::string write();
-
- private:
-  using Chain = std::vector<const JointSpec*>;  // of one body
-  struct Step {
-    const LinkSpec* link;  // null: the end of a body
-    Chain joints;
-    int depth;
-  };
-  void write_bodies();
-  void open_body(const Step& step, std::vector<Step>& ahead);
-  Chain chain_from(const JointSpec& first) const;
-  bool continues(const Chain& chain, const JointSpec& next) const;
-  void write_inertial(const LinkSpec& link, int depth);
-  void write_joint(const JointSpec& joint, const Pose& in_body, int depth);
-  std::string dynamics_of(const JointSpec& joint, const Part& part, bool whole) const;
-  void write_sites(const std::string& link, int depth);
-  void write_equalities();
-  void write_loop(const LoopSpec& loop);
-  void write_polynomial(const std::string& name, const std::string& joint, const std::string& source,
-                        const std::vector<double>& coefficients);
-  void write_actuators();
-  void push_children(const std::string& link, int depth, std::vector<Step>& ahead) const;
-  const LinkSpec& child_of(const JointSpec& joint) const { return *links_.at(joint.child); }
-  template <class... A>
-  void line(int depth, fmt::format_string<A...> text, A&&... a) {
-    out_.append(std::size_t(2 * depth), ' ');
-    fmt::format_to(std::back_inserter(out_), text, std::forward<A>(a)...);
-    out_ += '\n';
-  }
-
-  const ModelSpec& spec_;
-  std::string out_;
-  std::unordered_map<std::string_view, const LinkSpec*> links_;
-  std::unordered_map<std::string_view, std::vector<const JointSpec*>> joints_of_;  // by parent
-  std::unordered_map<std::string_view, std::vector<FrameSpec>> sites_;             // by link
-  std::set<std::string_view> named_, moved_;  // links that something stands on; that a joint moves
-};
+}  // namespace
 
 /// Loops that hold a point meet in sites, for which names are made.
-Writer::Writer(const ModelSpec& spec) : spec_(spec) {
+Writer::Writer(const ModelSpec& spec, const ModelExtras& extras)
+    : spec_(spec), extras_(extras), shapes_(by_link(extras)) {
   for (const LinkSpec& link : spec.links) links_.emplace(link.name, &link);
   for (const JointSpec& joint : spec.joints) {
     joints_of_[joint.parent].push_back(&joint);
@@ -134,9 +84,12 @@ Writer::Writer(const ModelSpec& spec) : spec_(spec) {
 std::string Writer::write() {
   line(0, "<mujoco model=\"{}\">", escaped(spec_.name));
   line(1, "<compiler angle=\"radian\" autolimits=\"true\" inertiafromgeom=\"false\"/>");
+  if (extras_.gravity) line(1, "<option gravity=\"{}\"/>", say(*extras_.gravity));
+  write_meshes();
   line(1, "<worldbody>");
   write_bodies();
   line(1, "</worldbody>");
+  write_tendons();
   write_equalities();
   write_actuators();
   line(0, "</mujoco>");
@@ -164,6 +117,7 @@ void Writer::write_bodies() {
   push_children(the_world, 2, ahead);  // after the root link, as a model numbers them
   for (auto link = spec_.links.rbegin(); link != spec_.links.rend(); ++link)
     if (!moved_.contains(link->name) && link->name != world) ahead.push_back({&*link, {}, 2});
+  write_shapes(the_world, 2);
   write_sites(the_world, 2);
   while (!ahead.empty()) {
     const Step step = std::move(ahead.back());
@@ -218,6 +172,7 @@ void Writer::open_body(const Step& step, std::vector<Step>& ahead) {
     write_joint(*joint, inverse(pose) * before, step.depth + 1);
   }
   write_inertial(*step.link, step.depth + 1);
+  write_shapes(step.link->name, step.depth + 1);
   write_sites(step.link->name, step.depth + 1);
   ahead.push_back({nullptr, {}, step.depth});
   push_children(step.link->name, step.depth + 1, ahead);
@@ -284,77 +239,60 @@ void Writer::write_sites(const std::string& link, int depth) {
   }
 }
 
-// --- constraints and actuators ----------------------------------------------------------------------
-void Writer::write_polynomial(const std::string& name, const std::string& joint, const std::string& source,
-                              const std::vector<double>& coefficients) {
-  if (coefficients.size() > 5)
-    throw ModelError(
-        fmt::format("coupling '{}' has {} coefficients; MJCF has 5 at most", name, coefficients.size()));
-  std::string text;
-  for (std::size_t i = 0; i < 5; ++i) {
-    const double c = i < coefficients.size() ? coefficients[i] : 0;
-    require_finite(format, "coupling '" + name + "'", {c});
-    text += fmt::format("{}{}", i ? " " : "", c);
+// --- shapes -----------------------------------------------------------------------------------------
+/// Each file once for each scale; MuJoCo reads STL and OBJ.
+void Writer::write_meshes() {
+  std::map<std::string, std::string> known;  // by file and scale
+  std::string assets;
+  for (const LinkShapes& link : extras_.shapes)
+    for (const Shape& shape : link.shapes) {
+      const std::string file = shape.kind == ShapeKind::mesh ? file_of(shape, extras_) : "";
+      const auto ends = [&](std::string_view ending) {
+        return file.size() > ending.size() &&
+               std::equal(ending.begin(), ending.end(), file.end() - std::ptrdiff_t(ending.size()),
+                          [](char a, char b) { return a == std::tolower(static_cast<unsigned char>(b)); });
+      };
+      if (!ends(".stl") && !ends(".obj")) continue;
+      const auto [at, is_new] =
+          known.try_emplace(file + " " + say(shape.size), fmt::format("mesh{}", known.size() + 1));
+      meshes_[&shape] = at->second;
+      if (is_new)
+        assets += fmt::format("    <mesh name=\"{}\" file=\"{}\" scale=\"{}\"/>\n", at->second, escaped(file),
+                              say(shape.size));
+    }
+  if (!assets.empty()) out_ += "  <asset>\n" + assets + "  </asset>\n";
+}
+
+/// To be seen, in a group that MuJoCo shows; nothing touches them, and masses are stated.
+void Writer::write_shapes(const std::string& link, int depth) {
+  const auto shapes = shapes_.find(link);
+  if (shapes == shapes_.end()) return;
+  for (const Shape& shape : shapes->second->shapes) {
+    std::string solid;
+    switch (shape.kind) {
+      case ShapeKind::box:
+        solid = fmt::format("box\" size=\"{}", say(shape.size * 0.5));
+        break;
+      case ShapeKind::sphere:
+        solid = fmt::format("sphere\" size=\"{}", shape.radius);
+        break;
+      case ShapeKind::mesh:
+        if (!meshes_.contains(&shape)) continue;
+        solid = fmt::format("mesh\" mesh=\"{}", meshes_.at(&shape));
+        break;
+      default:
+        solid = fmt::format("{}\" size=\"{} {}", shape.kind == ShapeKind::capsule ? "capsule" : "cylinder",
+                            shape.radius, shape.length / 2);
+    }
+    line(depth, "<geom type=\"{}\"{}{} contype=\"0\" conaffinity=\"0\" group=\"2\"/>", solid,
+         say(shape.placement), shape.color ? fmt::format(" rgba=\"{}\"", fmt::join(*shape.color, " ")) : "");
   }
-  const std::string second = source == joint ? "" : fmt::format(" joint2=\"{}\"", escaped(source));
-  line(2, "<joint name=\"{}\" joint1=\"{}\"{} polycoef=\"{}\"/>", escaped(name), escaped(joint), second,
-       text);
 }
 
-void Writer::write_loop(const LoopSpec& loop) {
-  const std::string owner = "loop '" + loop.name + "'";
-  require_finite(format, owner, loop.first_placement);
-  require_finite(format, owner, loop.second_placement);
-  if (loop.kind == JointKind::spherical) {
-    line(2, "<connect name=\"{0}\" site1=\"{0}.first\" site2=\"{0}.second\"/>", escaped(loop.name));
-  } else if (loop.kind == JointKind::fixed) {
-    const Quaternion<double> q = quaternion(loop.first_placement.R * star(loop.second_placement.R));
-    line(2, "<weld name=\"{}\" body1=\"{}\" body2=\"{}\" relpose=\"{} {} {} {} {}\" anchor=\"{}\"/>",
-         escaped(loop.name), escaped(loop.first), escaped(loop.second), say(loop.first_placement.p), q.w, q.x,
-         q.y, q.z, say(loop.second_placement.p));
-  } else {
-    throw ModelError(fmt::format("{} is {}, which MJCF cannot say; it has fixed and spherical ones", owner,
-                                 name_of(loop.kind)));
-  }
+}  // namespace mjcf
+
+std::string write_mjcf(const ModelSpec& spec, const ModelExtras& extras) {
+  return mjcf::Writer(spec, extras).write();
 }
-
-void Writer::write_equalities() {
-  const auto mimics = [](const JointSpec& joint) { return joint.mimic.has_value(); };
-  const bool any = std::any_of(spec_.joints.begin(), spec_.joints.end(), mimics);
-  if (spec_.loops.empty() && spec_.couplings.empty() && !any) return;
-  line(1, "<equality>");
-  for (const LoopSpec& loop : spec_.loops) write_loop(loop);
-  for (const CouplingSpec& c : spec_.couplings) write_polynomial(c.name, c.joint, c.source, c.coefficients);
-  for (const JointSpec& joint : spec_.joints)
-    if (joint.mimic)
-      write_polynomial(std::string(mimic_mark) + joint.name, joint.name, joint.mimic->joint,
-                       {joint.mimic->offset, joint.mimic->multiplier});
-  line(1, "</equality>");
-}
-
-void Writer::write_actuators() {
-  if (spec_.actuators.empty()) return;
-  line(1, "<actuator>");
-  for (const ActuatorSpec& a : spec_.actuators) {
-    const auto joint = std::find_if(spec_.joints.begin(), spec_.joints.end(),
-                                    [&](const JointSpec& j) { return j.name == a.joint; });
-    const int freedoms = joint == spec_.joints.end() ? 1 : nv_of(joint->kind);
-    const bool free = freedoms == 6;
-    std::string gear;
-    for (int i = 0; i < freedoms; ++i)
-      gear += fmt::format("{}{}", i ? " " : "", a.gear[free ? (i + 3) % 6 : i]);  // sliding first there
-    std::string range;
-    if (std::isfinite(a.lower) || std::isfinite(a.upper))
-      range = fmt::format(" forcerange=\"{} {}\"", std::clamp(a.lower, -largest, largest),
-                          std::clamp(a.upper, -largest, largest));
-    line(2, "<motor name=\"{}\" joint=\"{}\" gear=\"{}\"{}/>", escaped(a.name), escaped(a.joint), gear,
-         range);
-  }
-  line(1, "</actuator>");
-}
-
-}  // namespace
-
-std::string write_mjcf(const ModelSpec& spec) { return Writer(spec).write(); }
 
 }  // namespace articula

@@ -1,6 +1,7 @@
 // Scene files: arms, objects and how they hold on to each other, as JSON (docs/closed_chains.md).
 #pragma once
 
+#include <array>
 #include <functional>
 #include <optional>
 #include <string>
@@ -51,6 +52,7 @@ struct SceneLoop {
   struct Term {
     std::string part, joint;
     double coefficient;
+    std::array<double, 3> higher{};  // of q^2, q^3, q^4
   };
   std::vector<Term> terms{};
 };

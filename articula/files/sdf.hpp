@@ -21,6 +21,6 @@ ModelVisuals parse_sdf_visuals(const ModelText& text);
 /// Drake reads them where it can. A cylindrical joint becomes two (split_joints). Throws ModelError where SDF cannot say it
 /// (free joints outboard of others, couplings that are not linear, loops that are open at zero, numbers that are not
 /// finite).
-std::string write_sdf(const ModelSpec& spec);
+std::string write_sdf(const ModelSpec& spec, const ModelExtras& extras = {});
 
 }  // namespace articula

@@ -51,9 +51,11 @@ class Assembly {
   void add_links();
   void hang_roots();
   void hang(int link, JointKind kind);
-  void add_joint(const Joining& joining, bool turned);
+  /// `carried`, if given: the link that it carries instead of the one it names.
+  void add_joint(const Joining& joining, bool turned, const std::string& carried = "");
   void add_part(JointSpec joint, const Pose& in_parent, const Pose& in_child, bool turned);
   void add_loop(const Joining& joining);
+  void add_halved(const Joining& joining);
   JointSpec spec_of(const Joining& joining);
   Pose in_link(const Pose& pose, int link) const {
     return link < 0 ? pose : inverse(links_[std::size_t(link)].pose) * pose;

@@ -1,6 +1,7 @@
 // The joints of an SDF file: those of the tree, those that close loops, and gearboxes.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "articula/files/sdf_assembly.hpp"
@@ -68,8 +69,9 @@ JointSpec Assembly::spec_of(const Joining& joining) {
   return joint;
 }
 
-void Assembly::add_joint(const Joining& joining, bool turned) {
+void Assembly::add_joint(const Joining& joining, bool turned, const std::string& carried) {
   JointSpec joint = spec_of(joining);
+  if (!carried.empty()) (turned ? joint.parent : joint.child) = carried;
   const Pose &in_parent = joining.in_parent, &in_child = joining.in_child;
   if (stands(joining.parent) && stands(joining.child)) {
     JointSpec weld;
@@ -118,13 +120,7 @@ void Assembly::add_part(JointSpec joint, const Pose& in_parent, const Pose& in_c
 void Assembly::add_loop(const Joining& joining) {
   const Joint& joint = *joining.joint;
   if (stands(joining.parent) && stands(joining.child)) return;
-  if (!closes_loops(joining.kind)) {
-    fail(joint.where,
-         fmt::format("joint {} closes a loop, and is {}; expected a revolute, prismatic, ball or "
-                     "fixed joint in the loop",
-                     in_quotes(joining.name), joint.type));
-    return;
-  }
+  if (!closes_loops(joining.kind)) return add_halved(joining);
   out_.spec.loops.push_back({.name = joining.name,
                              .kind = joining.kind,
                              .first = link_name(joining.parent),
@@ -133,6 +129,24 @@ void Assembly::add_loop(const Joining& joining) {
                              .second_placement = joining.in_child,
                              .axis = joining.axes[0],
                              .where = joint.where});
+}
+
+/// No constraint is such a joint: it carries half of its link, and the halves are welded.
+void Assembly::add_halved(const Joining& joining) {
+  const bool turned = stands(joining.child);
+  const std::string& whole = link_name(turned ? joining.parent : joining.child);
+  const auto link = std::find_if(out_.spec.links.begin(), out_.spec.links.end(),
+                                 [&](const LinkSpec& l) { return l.name == whole; });
+  Sym3<double>& J = link->mass.inertia;
+  link->mass.mass /= 2;
+  for (double* x : {&J.xx, &J.yy, &J.zz, &J.xy, &J.xz, &J.yz}) *x /= 2;
+  LinkSpec half = *link;
+  half.name = new_name(joining.name + "_half", link_names_);
+  link_names_.insert(half.name);
+  LoopSpec weld{.name = joining.name + "_halves", .first = whole, .second = half.name, .where = half.where};
+  out_.spec.add_link(half);
+  add_joint(joining, turned, half.name);
+  out_.spec.loops.push_back(std::move(weld));
 }
 
 // --- gearboxes --------------------------------------------------------------------------------------

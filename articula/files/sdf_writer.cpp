@@ -6,10 +6,10 @@
 #include <iterator>
 #include <map>
 #include <numbers>
-#include <set>
 
 #include "articula/error.hpp"
 #include "articula/files/sdf.hpp"
+#include "articula/files/sdf_names.hpp"
 #include "articula/files/xml_writer.hpp"
 #include "articula/model/edit.hpp"
 #include "articula/model/joint_kinds.hpp"
@@ -37,37 +37,10 @@ const SdfType* type_of(JointKind kind) {
   return at == std::end(types) ? nullptr : at;
 }
 
-/// Names as SDF wants them: links, joints and frames differ, "::" and "world" have a meaning.
-class SdfNames {
- public:
-  /// A new name for what was called `name` in that list.
-  void add(char list, const std::string& name, std::string_view otherwise) {
-    std::string out = name;
-    for (std::size_t at; (at = out.find("::")) != out.npos;) out.replace(at, 2, "_");
-    const auto is_blank = [](char c) { return std::isspace(static_cast<unsigned char>(c)) != 0; };
-    for (char& c : out)
-      if (is_blank(c) && c != ' ') c = '_';
-    for (char* c : {&out.front(), &out.back()})
-      if (is_blank(*c)) *c = '_';
-    if (out.starts_with("__")) out.insert(0, "x");  // those are SDF's own
-    if (out == world || taken_.contains(out)) out += otherwise;
-    while (!taken_.insert(out).second) out += '_';
-    names_[list + name] = out;
-  }
-  const std::string& operator()(char list, const std::string& name) const { return names_.at(list + name); }
-  std::string fresh(std::string name) {
-    while (!taken_.insert(name).second) name += '_';
-    return name;
-  }
-
- private:
-  std::set<std::string> taken_;
-  std::map<std::string, std::string> names_;
-};
-
 class Writer {
  public:
-  explicit Writer(const ModelSpec& spec) : spec_(spec) {}
+  Writer(const ModelSpec& spec, const ModelExtras& extras)
+      : spec_(spec), extras_(extras), shapes_(by_link(extras)) {}
   std::string write();
 
  private:
@@ -80,6 +53,7 @@ class Writer {
   }
   void write_link(const LinkSpec& link);
   void write_inertial(const MassProperties& mass);
+  void write_shape(const Shape& shape, std::size_t number);
   void write_pose(const Pose& pose, const std::string& relative_to);
   void write_joint(const JointSpec& joint);
   void write_planar(const JointSpec& joint);
@@ -110,9 +84,11 @@ class Writer {
   }
 
   const ModelSpec& spec_;
+  const ModelExtras& extras_;
+  const ShapesByLink shapes_;
   std::map<std::string_view, const JointSpec*> carrier_;       // by child
   std::map<std::string_view, const CouplingSpec*> couplings_;  // by joint
-  SdfNames names_;
+  sdf::WrittenNames names_;
   std::string out_, root_;
   std::size_t indent_ = 0;
 };
@@ -137,8 +113,9 @@ void Writer::find_carriers() {
           j.parent));
   }
   for (const CouplingSpec& c : spec_.couplings) {
-    if (c.coefficients.size() > 2)
-      refuse(fmt::format("coupling '{}' is not linear; SDF has no other", c.name));
+    if (c.coefficients.size() > 2 || !c.further.empty())
+      refuse(
+          fmt::format("coupling '{}' is not linear, or of more than two joints; SDF has no other", c.name));
     couplings_.emplace(c.joint, &c);
   }
   for (const LinkSpec& l : spec_.links) {
@@ -159,8 +136,9 @@ std::string_view Writer::version() const {
 std::string Writer::write() {
   find_carriers();
   name_all();
-  // What floats, and what is fixed to the world without a link, there is in worlds only.
+  // What floats, what is fixed to the world without a link, and gravity, there is in worlds only.
   const bool in_world =
+      extras_.gravity ||
       std::any_of(spec_.joints.begin(), spec_.joints.end(),
                   [](const JointSpec& j) { return j.kind == JointKind::free && j.parent == world; }) ||
       std::any_of(spec_.frames.begin(), spec_.frames.end(), [&](auto& f) { return is_world_link(f.link); });
@@ -173,6 +151,7 @@ std::string Writer::write() {
     if (in_world) {
       line("<world name=\"world\">");
       indent_ += 2;
+      if (extras_.gravity) line("<gravity>{}</gravity>", say(*extras_.gravity));
     }
     {
       const auto model = inside("model", " name=\"{}\"{}", escaped(spec_.name),
@@ -219,6 +198,34 @@ void Writer::write_link(const LinkSpec& link) {
                   link.mass.center_of_mass.z, link.mass.inertia.xx, link.mass.inertia.yy,
                   link.mass.inertia.zz, link.mass.inertia.xy, link.mass.inertia.xz, link.mass.inertia.yz});
   write_inertial(link.mass);
+  if (const auto shapes = shapes_.find(link.name); shapes != shapes_.end())
+    for (std::size_t i = 0; i < shapes->second->shapes.size(); ++i)
+      write_shape(shapes->second->shapes[i], i + 1);
+}
+
+void Writer::write_shape(const Shape& shape, std::size_t number) {
+  std::string solid;
+  switch (shape.kind) {
+    case ShapeKind::box:
+      solid = fmt::format("<box><size>{}</size></box>", say(shape.size));
+      break;
+    case ShapeKind::sphere:
+      solid = fmt::format("<sphere><radius>{}</radius></sphere>", shape.radius);
+      break;
+    case ShapeKind::mesh:
+      if (file_of(shape, extras_).empty()) return;
+      solid = fmt::format("<mesh><uri>{}</uri><scale>{}</scale></mesh>", escaped(file_of(shape, extras_)),
+                          say(shape.size));
+      break;
+    default:
+      solid =
+          fmt::format("<{0}><radius>{1}</radius><length>{2}</length></{0}>",
+                      shape.kind == ShapeKind::capsule ? "capsule" : "cylinder", shape.radius, shape.length);
+  }
+  const auto e = inside("visual", " name=\"visual{}\"", number);
+  write_pose(shape.placement, "");
+  line("<geometry>{}</geometry>", solid);
+  if (const auto& c = shape.color) line("<material><diffuse>{}</diffuse></material>", fmt::join(*c, " "));
 }
 
 /// Always: a link that says nothing has 1 kg.
@@ -355,14 +362,14 @@ void Writer::write_frame(const FrameSpec& frame) {
 
 }  // namespace
 
-std::string write_sdf(const ModelSpec& spec) {
+std::string write_sdf(const ModelSpec& spec, const ModelExtras& extras) {
   constexpr JointKind split[] = {JointKind::cylindrical};
   if (std::none_of(spec.joints.begin(), spec.joints.end(),
                    [](auto& j) { return j.kind == JointKind::cylindrical; }))
-    return Writer(spec).write();
+    return Writer(spec, extras).write();
   ModelSpec plain = spec;
   split_joints(plain, split);
-  return Writer(plain).write();
+  return Writer(plain, extras).write();
 }
 
 }  // namespace articula

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -17,12 +18,13 @@ struct TriangleMesh {
   std::string name;
   std::vector<float> points;           // x y z of each point, metres before scaling
   std::vector<std::uint32_t> corners;  // three points per triangle
+  std::string path{};                  // that it was read from; empty: from memory
 };
 
 /// What of an OBJ file is taken: all of it, or what MuJoCo takes, the first object, cut into triangles as there.
 enum class ObjContent : unsigned char { all, as_mujoco };
 
-/// Reads an STL (text or binary), OBJ or Collada file, by its ending. Throws ModelError (file, what, expected) if it
+/// Reads an STL (text or binary), OBJ, Collada or glTF file, by its ending. Throws ModelError (file, what, expected) if it
 /// is something else, larger than 64 MiB, or damaged: points that are not finite, triangles without points.
 /// `name` stands for the file in messages.
 TriangleMesh read_mesh(const std::string& path, const std::string& name,
@@ -50,6 +52,13 @@ bool make_round(Shape& shape, std::string_view kind);
 struct LinkShapes {
   std::string link;
   std::vector<Shape> shapes;
+};
+
+/// What files say beside the model; writers leave out what their format has no words for.
+struct ModelExtras {
+  std::span<const LinkShapes> shapes{};
+  std::string folder{};  // of the file that is written: it names those of meshes from there
+  std::optional<Vec3<double>> gravity{};
 };
 
 }  // namespace articula

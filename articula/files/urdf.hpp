@@ -24,6 +24,6 @@ Model read_urdf(const std::string& path, const BuildOptions& options = {});
 /// and so, welded, does the root link, if there is one beside it. Springs and actuators are left out. Universal,
 /// cylindrical and helical joints become two each (split_joints). Throws ModelError where URDF cannot say it
 /// (freedoms of a joint that differ, loops, numbers that are not finite).
-std::string write_urdf(const ModelSpec& spec);
+std::string write_urdf(const ModelSpec& spec, const ModelExtras& extras = {});
 
 }  // namespace articula

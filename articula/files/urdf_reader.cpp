@@ -46,10 +46,12 @@ class Reader : XmlReader {
   V3 read_axis(const XMLElement& joint, JointKind kind, const std::string& owner);
   JointLimits read_limits(const XMLElement& joint, JointKind kind, const std::string& owner);
   void read_range(const XMLElement& limit, JointKind kind, const std::string& owner, JointLimits& limits);
+  void read_transmissions();
   void read_dynamics(const XMLElement& joint, const std::string& owner, JointSpec& out);
   std::optional<Mimic> read_mimic(const XMLElement& joint, JointKind kind, const std::string& owner);
 
   std::map<std::string, std::string> mimic_places_;  // by joint
+  std::vector<const XMLElement*> transmissions_;
 };
 
 LoadedModel Reader::read(std::string_view text) {
@@ -87,8 +89,7 @@ void Reader::read_robot(const XMLElement& robot) {
     else if (kind == "joint")
       read_joint(*e);
     else if (kind == "transmission")
-      ignore("element <transmission>", e->GetLineNum(), "give rotor inertia as armature in <dynamics>",
-             Severity::note);
+      transmissions_.push_back(e);
     else if (kind == "gazebo")
       ignore("element <gazebo>", e->GetLineNum(), "it does not change the dynamics here", Severity::note);
     else if (kind.starts_with("xacro:"))
@@ -96,6 +97,7 @@ void Reader::read_robot(const XMLElement& robot) {
     else if (kind != "material")
       ignore("element <" + shown(kind) + "> in <robot>", e->GetLineNum(), "correct or remove it");
   }
+  read_transmissions();
   settle_mimics(out_.spec, mimic_places_, out_.findings);
   if (out_.spec.links.empty() && errors_ == 0)
     error(robot.GetLineNum(), "<robot> has no <link>; add at least one");
@@ -309,6 +311,30 @@ void Reader::read_dynamics(const XMLElement& joint, const std::string& owner, Jo
   out.damping = optional_number(*e, "damping", owner).value_or(0);
   out.friction = optional_number(*e, "friction", owner).value_or(0);
   out.armature = optional_number(*e, "armature", owner).value_or(0);
+}
+
+/// Drake's words for a rotor: its inertia times the square of its gear ratio is armature of the joint.
+void Reader::read_transmissions() {
+  std::map<std::string_view, JointSpec*> joints;
+  if (!transmissions_.empty())
+    for (JointSpec& j : out_.spec.joints) joints.emplace(j.name, &j);
+  for (const XMLElement* e : transmissions_) {
+    const XMLElement* const joint = e->FirstChildElement("joint");
+    const XMLElement* const actuator = e->FirstChildElement("actuator");
+    const XMLElement* const rotor = actuator ? actuator->FirstChildElement("drake:rotor_inertia") : nullptr;
+    const char* const name = joint ? joint->Attribute("name") : nullptr;
+    const auto moved = name ? joints.find(name) : joints.end();
+    if (!rotor || moved == joints.end() || nv_of(moved->second->kind) != 1) {
+      ignore("element <transmission>", e->GetLineNum(), "give rotor inertia as armature in <dynamics>",
+             Severity::note);
+      continue;
+    }
+    const XMLElement* const gear = actuator->FirstChildElement("drake:gear_ratio");
+    const std::string owner = fmt::format("joint '{}'", name);
+    const double ratio = gear ? number(*gear, "value", owner) : 1;
+    PerFreedom& armature = moved->second->armature;
+    armature = armature[0] + number(*rotor, "value", owner) * ratio * ratio;
+  }
 }
 
 std::optional<Mimic> Reader::read_mimic(const XMLElement& joint, JointKind kind, const std::string& owner) {

@@ -24,11 +24,13 @@ bool is_zero(const V3& a) { return a.x == 0 && a.y == 0 && a.z == 0; }
 
 class Writer {
  public:
-  explicit Writer(const ModelSpec& spec) : spec_(spec) {}
+  Writer(const ModelSpec& spec, const ModelExtras& extras)
+      : spec_(spec), extras_(extras), shapes_(by_link(extras)) {}
   std::string write();
 
  private:
   void write_link(const LinkSpec& link);
+  void write_shape(const Shape& shape);
   void write_joint(const JointSpec& joint);
   void write_origin(const Pose& pose);
   void write_limit(const JointSpec& joint);
@@ -44,6 +46,8 @@ class Writer {
   }
 
   const ModelSpec& spec_;
+  const ModelExtras& extras_;
+  const ShapesByLink shapes_;
   std::string out_;
   std::set<std::string, std::less<>> joint_names_;
 };
@@ -89,18 +93,50 @@ void Writer::write_link(const LinkSpec& link) {
   require_finite("URDF", "link '" + link.name + "'",
                  {m.mass, c.x, c.y, c.z, J.xx, J.yy, J.zz, J.xy, J.xz, J.yz});
   const bool empty = m.mass == 0 && is_zero(c) && is_zero({J.xx, J.yy, J.zz}) && is_zero({J.xy, J.xz, J.yz});
-  if (empty) {
+  const auto shapes = shapes_.find(link.name);
+  if (empty && shapes == shapes_.end()) {
     line("  <link name=\"{}\"/>", escaped(link.name));
     return;
   }
   line("  <link name=\"{}\">", escaped(link.name));
-  line("    <inertial>");
-  line("      <origin xyz=\"{}\"/>", say(c));
-  line("      <mass value=\"{}\"/>", m.mass);
-  line("      <inertia ixx=\"{}\" ixy=\"{}\" ixz=\"{}\" iyy=\"{}\" iyz=\"{}\" izz=\"{}\"/>", J.xx, J.xy, J.xz,
-       J.yy, J.yz, J.zz);
-  line("    </inertial>");
+  if (!empty) {
+    line("    <inertial>");
+    line("      <origin xyz=\"{}\"/>", say(c));
+    line("      <mass value=\"{}\"/>", m.mass);
+    line("      <inertia ixx=\"{}\" ixy=\"{}\" ixz=\"{}\" iyy=\"{}\" iyz=\"{}\" izz=\"{}\"/>", J.xx, J.xy,
+         J.xz, J.yy, J.yz, J.zz);
+    line("    </inertial>");
+  }
+  if (shapes != shapes_.end())
+    for (const Shape& shape : shapes->second->shapes) write_shape(shape);
   line("  </link>");
+}
+
+void Writer::write_shape(const Shape& shape) {
+  std::string solid;
+  switch (shape.kind) {
+    case ShapeKind::box:
+      solid = fmt::format("<box size=\"{}\"/>", say(shape.size));
+      break;
+    case ShapeKind::sphere:
+      solid = fmt::format("<sphere radius=\"{}\"/>", shape.radius);
+      break;
+    case ShapeKind::mesh:
+      if (file_of(shape, extras_).empty()) return;
+      solid = fmt::format("<mesh filename=\"{}\" scale=\"{}\"/>", escaped(file_of(shape, extras_)),
+                          say(shape.size));
+      break;
+    default:
+      solid =
+          fmt::format("<{} radius=\"{}\" length=\"{}\"/>",
+                      shape.kind == ShapeKind::capsule ? "capsule" : "cylinder", shape.radius, shape.length);
+  }
+  line("    <visual>");
+  out_ += "  ", write_origin(shape.placement);
+  line("      <geometry>{}</geometry>", solid);
+  if (const auto& c = shape.color)
+    line("      <material name=\"{0}\"><color rgba=\"{0}\"/></material>", fmt::join(*c, " "));
+  line("    </visual>");
 }
 
 void Writer::write_origin(const Pose& pose) {
@@ -187,15 +223,15 @@ void Writer::write_weld(const std::string& child, const std::string& parent, con
 
 }  // namespace
 
-std::string write_urdf(const ModelSpec& spec) {
+std::string write_urdf(const ModelSpec& spec, const ModelExtras& extras) {
   constexpr JointKind split[] = {JointKind::universal, JointKind::cylindrical, JointKind::helical};
   const auto is_split = [&](const JointSpec& j) {
     return std::count(std::begin(split), std::end(split), j.kind) > 0;
   };
-  if (std::none_of(spec.joints.begin(), spec.joints.end(), is_split)) return Writer(spec).write();
+  if (std::none_of(spec.joints.begin(), spec.joints.end(), is_split)) return Writer(spec, extras).write();
   ModelSpec plain = spec;
   split_joints(plain, split);
-  return Writer(plain).write();
+  return Writer(plain, extras).write();
 }
 
 }  // namespace articula

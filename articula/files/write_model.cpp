@@ -13,9 +13,9 @@ namespace articula {
 namespace {
 
 constexpr ModelWriter writers[] = {
-    {"urdf", write_urdf},
-    {"sdf", write_sdf, ".world"},
-    {"mjcf", write_mjcf, ".xml"},
+    {"urdf", write_urdf, false},
+    {"sdf", write_sdf, true, ".world"},
+    {"mjcf", write_mjcf, true, ".xml"},
 };
 
 }  // namespace

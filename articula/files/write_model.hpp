@@ -5,13 +5,15 @@
 #include <string>
 #include <string_view>
 
+#include "articula/files/shapes.hpp"
 #include "articula/model/spec.hpp"
 
 namespace articula {
 
 struct ModelWriter {
   std::string_view name;  // "urdf", also the ending
-  std::string (*write)(const ModelSpec& spec);
+  std::string (*write)(const ModelSpec& spec, const ModelExtras& extras);
+  bool gravity;                        // whether it says it
   std::string_view other_ending = "";  // ".xml"
 };
 std::span<const ModelWriter> model_writers();

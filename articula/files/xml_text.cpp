@@ -174,11 +174,84 @@ std::string_view say(tinyxml2::XMLError error) {
     case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
       return "there is no element";
     case tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED:
-      return "elements are nested deeper than any robot needs";
+      return "elements are nested more than 100 deep, which is the most that is read here";
     default:
       return "there is text where no text can be";
   }
 }
+
+void parse_repaired(const std::string& text, const std::string& name, tinyxml2::XMLDocument& document) {
+  // The parser itself stops at elements nested deeper than TINYXML2_MAX_ELEMENT_DEPTH (100).
+  if (document.Parse(text.data(), text.size()) != tinyxml2::XML_SUCCESS)
+    give_up(name, std::max(1, document.ErrorLineNum()),
+            fmt::format("this is not well-formed XML: {}; correct the file here or just above",
+                        say(document.ErrorID())));
+  if (!document.RootElement()) give_up(name, 1, "there is no element");
+}
+
+/// A text cut so that no piece is nested deeper than the parser goes. Lines are those of the whole.
+class Pieces {
+ public:
+  Pieces(const std::string& text, const std::string& name) : name_(name) {
+    while (text.find(stand_in) != text.npos) stand_in += '_';  // no element of the file's own
+    open_.push_back(begin(0));
+    std::size_t from = 0;
+    for (auto m = next_markup(text, 0); m; m = next_markup(text, from)) {
+      const std::size_t end = m->end == text.npos ? m->end : m->end + (m->attributes >= 0);
+      const std::string_view before = std::string_view(text).substr(from, m->start - from),
+                             markup = std::string_view(text).substr(m->start, end - m->start);
+      put(before);
+      const bool tag = m->attributes >= 0, closing = markup.starts_with("</");
+      if (tag && !closing && !markup.ends_with("/>")) open_element();
+      put(markup);
+      if (closing) close_element();
+      if (end == text.npos) return;
+      from = end;
+    }
+    put(std::string_view(text).substr(from));
+  }
+  std::vector<std::string> texts;
+  std::string stand_in = "articula:below";
+
+ private:
+  static constexpr int at_most = 90;            // elements in a piece
+  static constexpr std::size_t room = 1 << 26;  // of lines that are kept empty
+  struct Open {
+    std::size_t piece;
+    int depth, line;  // where it begins
+  };
+  Open begin(int depth) {
+    texts.emplace_back(std::size_t(line_ - 1), '\n');
+    return {texts.size() - 1, depth, line_};
+  }
+  void put(std::string_view some) {
+    texts[open_.back().piece] += some;
+    line_ += int(std::count(some.begin(), some.end(), '\n'));
+  }
+  void open_element() {
+    if (++depth_ > deepest_element)
+      give_up(name_, line_,
+              fmt::format("elements are nested more than {} deep; expected a robot", deepest_element));
+    if (depth_ - open_.back().depth <= at_most) return;
+    texts[open_.back().piece] += fmt::format("<{} piece=\"{}\"/>", stand_in, texts.size());
+    if ((lines_ += std::size_t(line_)) > room)
+      give_up(name_, line_, "the file is too long for elements so deep");
+    open_.push_back(begin(depth_ - 1));
+  }
+  void close_element() {
+    if (--depth_ != open_.back().depth || open_.size() == 1) return;
+    const int lines = line_ - open_.back().line;
+    open_.pop_back();
+    if ((lines_ += std::size_t(lines)) > room)
+      give_up(name_, line_, "the file is too long for elements so deep");
+    texts[open_.back().piece].append(std::size_t(lines), '\n');
+  }
+
+  const std::string& name_;
+  std::vector<Open> open_;
+  std::size_t lines_ = 0;
+  int depth_ = 0, line_ = 1;
+};
 
 }  // namespace
 
@@ -222,13 +295,29 @@ std::string_view root_element_of(std::string_view text) {
 
 void parse_xml(std::string_view text, const std::string& name, tinyxml2::XMLDocument& document,
                std::vector<Finding>& findings) {
-  const Repair repaired(text, name, findings);
-  // The parser itself stops at elements nested deeper than TINYXML2_MAX_ELEMENT_DEPTH (100).
-  if (document.Parse(repaired.text().data(), repaired.text().size()) != tinyxml2::XML_SUCCESS)
-    give_up(name, std::max(1, document.ErrorLineNum()),
-            fmt::format("this is not well-formed XML: {}; correct the file here or just above",
-                        say(document.ErrorID())));
-  if (!document.RootElement()) give_up(name, 1, "there is no element");
+  parse_repaired(Repair(text, name, findings).text(), name, document);
+}
+
+const tinyxml2::XMLElement& parse_deep_xml(std::string_view text, const std::string& name, const DeepXml& out,
+                                           std::vector<Finding>& findings) {
+  const Pieces pieces(Repair(text, name, findings).text(), name);
+  std::vector<const tinyxml2::XMLElement*> roots;
+  for (const std::string& piece : pieces.texts) {
+    tinyxml2::XMLDocument& document = out.documents.emplace_back();
+    parse_repaired(piece, name, document);
+    roots.push_back(document.RootElement());
+  }
+  for (std::size_t i = 0; i < roots.size() && roots.size() > 1; ++i) {
+    // By document order, without recursion.
+    for (const tinyxml2::XMLElement* e = roots[i]; e;) {
+      if (std::string_view(e->Name()) == pieces.stand_in)
+        out.stands_for[e] = roots.at(std::size_t(e->IntAttribute("piece")));
+      const tinyxml2::XMLElement* next = e->FirstChildElement();
+      for (; !next && e && e != roots[i]; e = e->Parent()->ToElement()) next = e->NextSiblingElement();
+      e = next;
+    }
+  }
+  return *roots[0];
 }
 
 std::string content_of(const std::string& path) {

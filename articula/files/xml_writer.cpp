@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <limits>
 
 #include "articula/error.hpp"
@@ -86,6 +87,20 @@ V3 angles_of(const Mat3<double>& R) {
         if (off < least) best = {roll, pitch, yaw}, least = off;
       }
   return best;
+}
+
+ShapesByLink by_link(const ModelExtras& extras) {
+  ShapesByLink out;
+  for (const LinkShapes& link : extras.shapes) out.emplace(link.link, &link);
+  return out;
+}
+
+std::string file_of(const Shape& mesh, const ModelExtras& extras) {
+  if (!mesh.mesh || mesh.mesh->path.empty()) return "";
+  std::error_code failed;
+  const auto out =
+      std::filesystem::proximate(mesh.mesh->path, extras.folder.empty() ? "." : extras.folder, failed);
+  return failed ? mesh.mesh->path : out.string();
 }
 
 void require_finite(std::string_view format, const std::string& owner,

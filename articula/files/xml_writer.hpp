@@ -4,7 +4,9 @@
 #include <initializer_list>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
+#include "articula/files/shapes.hpp"
 #include "articula/model/spec.hpp"
 
 namespace articula {
@@ -17,6 +19,12 @@ std::string say(const Vec3<double>& a);
 bool is_identity(const Mat3<double>& R);
 /// The roll, pitch and yaw that give R best; if R came from three such angles, R itself.
 Vec3<double> angles_of(const Mat3<double>& R);
+
+/// Shapes by link.
+using ShapesByLink = std::unordered_map<std::string_view, const LinkShapes*>;
+ShapesByLink by_link(const ModelExtras& extras);
+/// A mesh's file, as the written one names it; empty: it has none.
+std::string file_of(const Shape& mesh, const ModelExtras& extras);
 
 /// ModelError that names the owner ("link 'arm'") and the format that cannot say it.
 void require_finite(std::string_view format, const std::string& owner, std::initializer_list<double> numbers);

@@ -70,7 +70,7 @@ ARTICULA_INLINE void carry_rows(const Tree<double>& tree, const KernelMemory<dou
           });
           for (int t = g.term_begin; t < g.term_end; ++t) {  // a coupling has one row
             const int c = loop.terms[t].v - b.v;
-            if (c >= 0 && c < N) e[c].x[0] += loop.terms[t].coefficient;
+            if (c >= 0 && c < N) e[c].x[0] += loop.terms[t].slope;
           }
           if (step.give != PathStep::Give::none) {
             carried = phi * z;
@@ -328,7 +328,7 @@ static void row_velocities(const KernelMemory<double>& m, const LoopMemory& loop
     if (g.rows == 0) continue;
     if (g.kind == RowsOf::joints) {
       double sum = 0;
-      for (int t = g.term_begin; t < g.term_end; ++t) sum += loop.terms[t].coefficient * v[loop.terms[t].v];
+      for (int t = g.term_begin; t < g.term_end; ++t) sum += loop.terms[t].slope * v[loop.terms[t].v];
       out[g.first] = sum;
       continue;
     }

@@ -42,10 +42,27 @@ struct PathStep {
   int inboard;  // step of the inboard body, from the group's first
 };
 
-/// A row of a joint coupling: coefficient times full velocity v (coordinate q).
+/// A term of a joint coupling's row: a polynomial in the coordinate q, without constant. Its slope there times full
+/// velocity v is its part of the row's velocity.
 struct JointTermAt {
   int q, v;
-  double coefficient;
+  double slope;          // at the q that was last worked on; of a straight line always the same
+  double polynomial[4];  // of q, q^2, q^3, q^4
+
+  template <class S>
+  S value_at(const S& x) const {
+    return (((x * polynomial[3] + S(polynomial[2])) * x + S(polynomial[1])) * x + S(polynomial[0])) * x;
+  }
+  template <class S>
+  S slope_at(const S& x) const {
+    return ((x * (4 * polynomial[3]) + S(3 * polynomial[2])) * x + S(2 * polynomial[1])) * x +
+           S(polynomial[0]);
+  }
+  /// The slope's own.
+  template <class S>
+  S curvature_at(const S& x) const {
+    return (x * (12 * polynomial[3]) + S(6 * polynomial[2])) * x + S(2 * polynomial[1]);
+  }
 };
 
 /// A velocity that the forces of two groups both pass: where it is in W for each, and its pivot in inv_D.

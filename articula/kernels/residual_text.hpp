@@ -31,8 +31,11 @@ void closed_chain_residual(const Tree<Real<S>>& tree, const S* q, const S* v, co
     if (g.rows == 0) continue;
     if (g.kind == RowsOf::joints) {
       S sum(0.0);
-      for (int t = g.term_begin; t < g.term_end; ++t)
-        sum = sum + a[loop.terms[t].v] * loop.terms[t].coefficient;
+      for (int t = g.term_begin; t < g.term_end; ++t) {
+        const JointTermAt& term = loop.terms[t];
+        sum =
+            sum + a[term.v] * term.slope_at(q[term.q]) + v[term.v] * v[term.v] * term.curvature_at(q[term.q]);
+      }
       rows[g.first] = sum;
       continue;
     }
@@ -50,7 +53,7 @@ void closed_chain_residual(const Tree<Real<S>>& tree, const S* q, const S* v, co
     if (g.rows == 0 || g.kind != RowsOf::joints) continue;
     for (int t = g.term_begin; t < g.term_end; ++t) {
       S& f = forces[loop.terms[t].v];
-      f = f - loop.terms[t].coefficient * lambda[g.first];
+      f = f - loop.terms[t].slope_at(q[loop.terms[t].q]) * lambda[g.first];
     }
   }
 }

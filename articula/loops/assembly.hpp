@@ -30,7 +30,7 @@ class Assembly {
   };
   static Range range(const Model& model, std::string_view part);
   static std::string name_of(std::string_view part, std::string_view link) {
-    return std::string(part) + "/" + std::string(link);
+    return part.empty() ? std::string(link) : std::string(part) + "/" + std::string(link);
   }
 
  private:

@@ -79,6 +79,20 @@ void ConstrainedDynamics::set_targets(In<double> targets) {
   driven_ = std::any_of(targets.begin(), targets.end(), [](double x) { return x != 0; });
 }
 
+/// Couplings that are curves have another slope at every q, and accelerate by p''(q) v^2 where joints do not.
+void ConstrainedDynamics::bend(const double* q, const double* v) {
+  if (!curved_) return;
+  for (std::size_t i = 0; i < groups_.size(); ++i) {
+    if (groups_[i].kind != RowsOf::joints) continue;
+    double& bias = loop_.bias[row_lanes * i] = 0;
+    for (int t = groups_[i].term_begin; t < groups_[i].term_end; ++t) {
+      JointTermAt& term = terms_[t];
+      term.slope = term.slope_at(q[term.q]);
+      if (v) bias += term.curvature_at(q[term.q]) * v[term.v] * v[term.v];
+    }
+  }
+}
+
 void ConstrainedDynamics::acceleration(In<double> q, In<double> v, In<double> tau, Out<double> a,
                                        Wrenches<double> wrenches) {
   constexpr const char* name = "constrained_dynamics";
@@ -91,6 +105,7 @@ void ConstrainedDynamics::acceleration(In<double> q, In<double> v, In<double> ta
   const double *const fq = full_q(q), *const fv = full_v(v);
   if (!(k.start(tree(), fq, fv, full_tau(tau), forces, m_, motion_) > 0))
     throw_singular(model_, name, m_.inv_D);
+  bend(fq, fv);
   k.omega(tree(), m_, loop_, true);
   k.open_accelerations(tree(), m_, loop_, lambda_);
   if (const double w = options_.baumgarte_frequency; w > 0) {
@@ -176,6 +191,7 @@ double ConstrainedDynamics::residual(In<double> q, In<double> v, In<double> a) {
 // --- velocity and position
 void ConstrainedDynamics::factor_at(const char* function, const double* q) {
   if (!(articula::kernels<double>().factor(tree(), q, m_) > 0)) throw_singular(model_, function, m_.inv_D);
+  bend(q, nullptr);
 }
 
 void ConstrainedDynamics::impulse(In<double> q, In<double> v, Out<double> v_out, double restitution) {
@@ -233,7 +249,7 @@ void ConstrainedDynamics::own_errors(const double* q, double* out) const {
     if (g.kind == RowsOf::joints) {
       e[0] = i < constraints_.size() ? -g.length : 0;
       if (i >= constraints_.size()) continue;  // a mimic joint follows by construction
-      for (int t = g.term_begin; t < g.term_end; ++t) e[0] += terms_[t].coefficient * q[terms_[t].q];
+      for (int t = g.term_begin; t < g.term_end; ++t) e[0] += terms_[t].value_at(q[terms_[t].q]);
       continue;
     }
     const Pose a = pose_of(g.a), b = pose_of(g.b);
@@ -273,6 +289,7 @@ ConstraintDrift ConstrainedDynamics::drift(In<double> q, In<double> v) {
   const LoopKernels& k = *kernel_set().loops;
   const double *const fq = full_q(q), *const fv = full_v(v);
   articula::kernels<double>().kinematics(tree(), fq, fv, nullptr, m_);
+  bend(fq, fv);
   k.rows(tree(), m_, loop_, false);
   own_errors(fq, errors_);
   k.row_velocities(m_, loop_, fv, rates_);
@@ -324,7 +341,9 @@ void ConstrainedDynamics::jacobian(In<double> q, Out<double> J) {
   const std::size_t nv = model_.nv(), full_nv = tree().nv;
   check("constraint jacobian", "q", q.size(), model_.nq());
   check("constraint jacobian", "J", J.size(), nv * all_rows_);
-  articula::kernels<double>().kinematics(tree(), full_q(q), nullptr, nullptr, m_);
+  const double* const fq = full_q(q);
+  articula::kernels<double>().kinematics(tree(), fq, nullptr, nullptr, m_);
+  bend(fq, nullptr);
   const LoopKernels& k = *kernel_set().loops;
   k.rows(tree(), m_, loop_, false);
   k.jacobian(tree(), m_, loop_, full_J_);

@@ -110,7 +110,8 @@ class ConstrainedDynamics : public Workspace<double> {
   friend class LinearizedConstrained;
   void build_groups();
   void add_coupler(const Constraint& c);
-  void add_term(const Joint& joint, double coefficient);
+  void add_term(const Joint& joint, double coefficient, const std::array<double, 3>& higher = {});
+  void bend(const double* q, const double* v);
   void place_ends(const Constraint& c, RowGroup& g) const;
   void build_paths();
   void build_pairs();
@@ -130,6 +131,7 @@ class ConstrainedDynamics : public Workspace<double> {
   std::vector<int> row_of_, full_rows_;  // of each group
   int all_rows_ = 0, rank_ = 0;
   bool motion_ = false, deficient_ = false, driven_ = false;
+  bool curved_ = false;           // a coupling is not a straight line
   std::vector<RowGroup> groups_;  // the constraints', then one for each mimic joint
   std::vector<PathStep> steps_;
   std::vector<JointTermAt> terms_;

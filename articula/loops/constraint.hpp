@@ -29,7 +29,7 @@ struct Constraint {
   enum class Kind {
     frames,        // some of the six motions of b relative to a are zero
     distance,      // a rod: the origins of a and b are `length` apart
-    coupler,       // a gear: sum of coefficient times joint coordinate is `length`
+    coupler,       // a gear: the sum of terms in joint coordinates is `length`
     rolling_ball,  // a ball of radius `length` at b's origin rolls, without slipping, on the x-y plane of a
     rolling_disc,  // likewise a thin disc about b's z axis
   };
@@ -44,6 +44,7 @@ struct Constraint {
   struct Term {
     int joint;  // with one freedom
     double coefficient;
+    std::array<double, 3> higher{};  // of q^2, q^3, q^4
   };
   std::vector<Term> terms{};
   std::optional<ContactLimits> limits{};

@@ -161,13 +161,16 @@ void ConstrainedDynamics::add_coupler(const Constraint& c) {
     if (nv_of(joint.kind) != 1)
       refuse(c, fmt::format("joint '{}' has {} freedoms; a coupler needs joints with one", joint.name,
                             nv_of(joint.kind)));
-    if (!std::isfinite(term.coefficient)) refuse(c, "a coefficient is not finite");
-    add_term(joint, term.coefficient);
+    for (const double x : {term.coefficient, term.higher[0], term.higher[1], term.higher[2]})
+      if (!std::isfinite(x)) refuse(c, "a coefficient is not finite");
+    add_term(joint, term.coefficient, term.higher);
   }
 }
-void ConstrainedDynamics::add_term(const Joint& joint, double coefficient) {
+void ConstrainedDynamics::add_term(const Joint& joint, double coefficient,
+                                   const std::array<double, 3>& higher) {
   const BodyIndex& body = tree().index[joint.body + 1];
-  terms_.push_back({body.q, body.v, coefficient});
+  terms_.push_back({body.q, body.v, coefficient, {coefficient, higher[0], higher[1], higher[2]}});
+  curved_ |= higher != std::array<double, 3>{};
 }
 
 void ConstrainedDynamics::place_ends(const Constraint& c, RowGroup& g) const {

@@ -38,7 +38,7 @@ TEST(LinearizedConstrained, AgainstDifferences) {
       constraints.push_back(rolling_ball("ball", {x, random_pose(rng)}, {z, random_pose(rng)}, 0.2));
     for (std::size_t j = 0; j < model.joints().size(); ++j)
       if (nv_of(model.joints()[j].kind) == 1) {
-        constraints.push_back(coupler("coupler", {{static_cast<int>(j), 1.5}}));
+        constraints.push_back(coupler("coupler", {{static_cast<int>(j), 1.5, {0.4, -0.3, i % 2 ? 0.2 : 0}}}));
         break;
       }
     ConstrainedDynamics work(model, constraints);

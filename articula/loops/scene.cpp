@@ -119,53 +119,68 @@ void Scene::build_constraints(std::vector<Constraint>& out) const {
     attach(model_, c, q);
     out.push_back(c);
   }
-  for (const SceneLoop& loop : spec_.loops) {
-    SceneLoop named = loop;
-    named.name = unused(names, loop.name);
+  for (Constraint& c : constraints_of(model_, spec_.loops)) {
+    c.name = unused(names, c.name);
+    out.push_back(std::move(c));
+  }
+}
+
+std::vector<Constraint> constraints_of(const Model& model, const std::vector<SceneLoop>& loops) {
+  std::vector<Constraint> out;
+  std::vector<std::string> names;
+  for (const SceneLoop& loop : loops) {
     if (loop.kind == "coupler") {
       std::vector<Constraint::Term> terms;
       for (const SceneLoop::Term& term : loop.terms)
-        terms.push_back({model_.joint(Assembly::name_of(term.part, term.joint)), term.coefficient});
-      out.push_back(coupler(named.name, terms, loop.length));
+        terms.push_back(
+            {model.joint(Assembly::name_of(term.part, term.joint)), term.coefficient, term.higher});
+      out.push_back(coupler(unused(names, loop.name), terms, loop.length));
       continue;
     }
     const auto end = [&](const SceneLoop::End& e) {
-      return Attachment{e.part == "world" ? -1 : model_.frame(Assembly::name_of(e.part, e.link)),
-                        e.placement};
+      return Attachment{e.part == "world" ? -1 : model.frame(Assembly::name_of(e.part, e.link)), e.placement};
     };
-    out.push_back(closing(named, end(loop.a), end(loop.b)));
+    out.push_back(closing(loop, end(loop.a), end(loop.b)));
+    out.back().name = unused(names, loop.name);
   }
+  return out;
+}
+
+void fit_positions(ConstrainedDynamics& work, Out<double> q, Out<double> v, const std::string& where,
+                   const SceneOptions& options) {
+  const ConstraintDrift off = work.drift(q, v);
+  const auto name_of = [&](int i) { return work.constraints()[std::size_t(std::max(0, i))].name; };
+  if (!(off.position <= options.tolerance) && !options.project)
+    throw ModelError(fmt::format(
+        "{}: loop '{}' is not closed: it is off by {:.3g} at the given q (limit {:g}); --project closes it",
+        where, name_of(off.worst_position), off.position, options.tolerance));
+  if (off.position == 0 || !options.project) return;
+  const Projection p = work.project(q, v);
+  if (!p.converged)
+    throw SingularError(
+        fmt::format("{}: loop '{}' cannot be closed from the given q: off by {:.3g} after {} steps", where,
+                    name_of(p.after.worst_position), p.after.position, p.steps));
+}
+
+void fit_velocities(ConstrainedDynamics& work, In<double> q, Out<double> v, const std::string& where,
+                    const SceneOptions& options, const std::function<std::string(int)>& who) {
+  const ConstraintDrift off = work.drift(q, v);
+  if (off.velocity <= options.tolerance) return;
+  if (!options.project) {
+    const int i = std::max(0, off.worst_velocity);
+    throw ModelError(
+        fmt::format("{}: the velocity of {} does not fit the others: residual {:.3g} (limit {:g}); --project "
+                    "makes it fit",
+                    where, who ? who(i) : "loop '" + work.constraints()[std::size_t(i)].name + "'",
+                    off.velocity, options.tolerance));
+  }
+  work.impulse(q, v, v);
 }
 
 /// Objects without a velocity take the one that fits the arms best (V_C = (A*A)^-1 A* V(0), JPL88 Part II).
 void Scene::settle_velocities(const SceneOptions& options) {
   const int rows = dynamics_->rows();
-  std::vector<double> errors(rows);
-  dynamics_->position_errors(q, errors);
-  const auto worst_of = [&](const std::vector<double>& x) {
-    std::size_t worst = 0;
-    for (std::size_t i = 1; i < x.size(); ++i)
-      if (std::abs(x[i]) > std::abs(x[worst])) worst = i;
-    std::size_t c = 0;
-    while (c + 1 < constraints().size() &&
-           dynamics_->row_of(static_cast<int>(c) + 1) <= static_cast<int>(worst))
-      ++c;
-    return std::pair(x.empty() ? 0.0 : std::abs(x[worst]), c);
-  };
-  const auto [gap, open] = worst_of(errors);
-  if (gap > options.tolerance && !options.project)
-    throw ModelError(fmt::format(
-        "{}: loop '{}' is not closed: it is off by {:.3g} at the given q (limit {:g}); --project closes it",
-        spec_.where, constraints()[open].name, gap, options.tolerance));
-  if (gap > 0 && options.project) {
-    const Projection p = dynamics_->project(q, v);
-    if (!p.converged)
-      throw SingularError(fmt::format(
-          "{}: loop '{}' cannot be closed from the given q: off by {:.3g} after {} steps", spec_.where,
-          constraints()[std::max(0, p.after.worst_position)].name, p.after.position, p.steps));
-  }
-  dense::Matrix J(rows, model_.nv());
-  dynamics_->jacobian(q, J.numbers());
+  fit_positions(*dynamics_, q, v, spec_.where, options);
   std::vector<int> unknown;
   for (std::size_t i = 0; i < objects_.size(); ++i)
     if (!spec_.objects[i].velocity)
@@ -174,21 +189,16 @@ void Scene::settle_velocities(const SceneOptions& options) {
         v[objects_[i].v + c] = 0;
       }
   if (!unknown.empty() && rows > 0) {
+    dense::Matrix J(rows, model_.nv());
+    dynamics_->jacobian(q, J.numbers());
     const dense::Matrix x = least_norm_solution(columns_of(J, unknown), -(J * dense::view(v)));
     for (std::size_t i = 0; i < unknown.size(); ++i) v[unknown[i]] = x.numbers()[i];
   }
-  const dense::Matrix off = J * dense::view(v);
-  const auto [residual, which] = worst_of({off.numbers().begin(), off.numbers().end()});
-  if (!(residual > options.tolerance)) return;
-  if (!options.project) {
-    const bool of_arm = which < spec_.grasps.size();
-    throw ModelError(fmt::format(
-        "{}: the velocity of {} '{}' does not fit the others: residual {:.3g} (limit {:g}); --project makes "
-        "it fit",
-        spec_.where, of_arm ? "arm" : "loop", of_arm ? spec_.grasps[which].arm : constraints()[which].name,
-        residual, options.tolerance));
-  }
-  dynamics_->impulse(q, v, v);
+  fit_velocities(*dynamics_, q, v, spec_.where, options, [&](int i) {
+    const bool of_arm = std::size_t(i) < spec_.grasps.size();
+    return of_arm ? "arm '" + spec_.grasps[std::size_t(i)].arm + "'"
+                  : "loop '" + constraints()[std::size_t(i)].name + "'";
+  });
 }
 
 std::vector<double> Scene::contact_rates(int grasp, In<double> at, In<double> velocity, In<double> a) const {

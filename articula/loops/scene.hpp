@@ -2,6 +2,7 @@
 // state.
 #pragma once
 
+#include <functional>
 #include <memory>
 
 #include "articula/files/scene.hpp"
@@ -14,6 +15,13 @@ struct SceneOptions {
   bool project = false;  // move a state that does not fit onto the constraints, instead of an error
   double tolerance = 1e-6;
 };
+
+/// Sees to it that q fits the constraints, or that v does: options.project moves them onto these, else it is a ModelError
+/// that names the constraint (`who`, if given, says whose velocity it is) and how far it is off.
+void fit_positions(ConstrainedDynamics& work, Out<double> q, Out<double> v, const std::string& where,
+                   const SceneOptions& options);
+void fit_velocities(ConstrainedDynamics& work, In<double> q, Out<double> v, const std::string& where,
+                    const SceneOptions& options, const std::function<std::string(int constraint)>& who = {});
 
 class Scene {
  public:
@@ -50,5 +58,8 @@ class Scene {
   std::vector<int> object_frames_;
   std::unique_ptr<ConstrainedDynamics> dynamics_, rigid_;
 };
+
+/// Loops as constraints of a model whose names are PART/NAME, or NAME where the part is "".
+std::vector<Constraint> constraints_of(const Model& model, const std::vector<SceneLoop>& loops);
 
 }  // namespace articula

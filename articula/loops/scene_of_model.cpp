@@ -45,17 +45,28 @@ SceneLoop closing(const LoopSpec& loop, const std::string& part) {
 }
 
 SceneLoop coupled(const CouplingSpec& coupling, const std::string& part) {
-  const std::size_t count = coupling.coefficients.size();
-  if (count > 2 && std::any_of(coupling.coefficients.begin() + 2, coupling.coefficients.end(),
-                               [](double x) { return x != 0; }))
-    throw ModelError(fmt::format("{}coupling '{}' is not linear; expected one or two coefficients",
-                                 coupling.where.empty() ? "" : coupling.where + ": ", coupling.name));
+  std::vector<double> c = coupling.coefficients;
+  c.resize(std::max<std::size_t>(c.size(), 5));
+  if (std::any_of(c.begin() + 5, c.end(), [](double x) { return x != 0; }))
+    throw ModelError(fmt::format("{}coupling '{}' has {} coefficients; expected at most 5",
+                                 coupling.where.empty() ? "" : coupling.where + ": ", coupling.name,
+                                 c.size()));
   SceneLoop out;
   out.name = coupling.name;
   out.kind = "coupler";
   out.terms = {{part, coupling.joint, 1}};
-  if (count > 1) out.terms.push_back({part, coupling.source, -coupling.coefficients[1]});
-  out.length = count > 0 ? coupling.coefficients[0] : 0;
+  if (std::any_of(c.begin() + 1, c.end(), [](double x) { return x != 0; }))
+    out.terms.push_back({part, coupling.source, -c[1], {-c[2], -c[3], -c[4]}});
+  for (const CouplingSpec::Term& term : coupling.further)
+    out.terms.push_back({part, term.joint, -term.coefficient});
+  out.length = c[0];
+  return out;
+}
+
+std::vector<SceneLoop> loops_of(const ModelSpec& spec, const std::string& part) {
+  std::vector<SceneLoop> out;
+  for (const LoopSpec& loop : spec.loops) out.push_back(closing(loop, part));
+  for (const CouplingSpec& coupling : spec.couplings) out.push_back(coupled(coupling, part));
   return out;
 }
 
@@ -72,10 +83,13 @@ SceneSpec scene_of(const ModelSpec& spec, const BuildOptions& options) {
   arm.source = spec.name;
   arm.spec = spec;
   arm.kind = options.base;
-  for (const LoopSpec& loop : spec.loops) scene.loops.push_back(closing(loop, arm.name));
-  for (const CouplingSpec& coupling : spec.couplings) scene.loops.push_back(coupled(coupling, arm.name));
+  scene.loops = loops_of(spec, arm.name);
   scene.arms.push_back(std::move(arm));
   return scene;
+}
+
+std::vector<Constraint> constraints_of(const Model& model) {
+  return constraints_of(model, loops_of(model.spec(), ""));
 }
 
 }  // namespace articula

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "articula/files/scene.hpp"
+#include "articula/loops/scene.hpp"
 
 namespace articula {
 
@@ -9,8 +10,10 @@ namespace articula {
 bool has_loops(const ModelSpec& spec);
 
 /// The model as the only arm of a scene, its loops and couplings as the scene's loops: Scene (scene.hpp) computes with
-/// it. Names begin with that of the model. Throws ModelError where there is no such constraint: couplings that are not
-/// linear, loops closed by universal, helical or planar joints.
+/// it. Names begin with that of the model. Throws ModelError where there is no such constraint: loops closed by
+/// universal, helical or planar joints, couplings beyond the fourth power.
 SceneSpec scene_of(const ModelSpec& spec, const BuildOptions& options = {});
+/// The same as constraints of the model itself, for ConstrainedDynamics: loops first, then couplings.
+std::vector<Constraint> constraints_of(const Model& model);
 
 }  // namespace articula

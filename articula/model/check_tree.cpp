@@ -179,8 +179,10 @@ void Examination::check_extras() {
   for (const auto& a : spec_.actuators) need_joint(a.where, "actuator", a.name, a.joint);
   for (const auto& l : spec_.loops)
     for (const auto* link : {&l.first, &l.second}) need_link(l.where, "loop", l.name, *link);
-  for (const auto& c : spec_.couplings)
+  for (const auto& c : spec_.couplings) {
     for (const auto* joint : {&c.joint, &c.source}) need_joint(c.where, "coupling", c.name, *joint);
+    for (const auto& term : c.further) need_joint(c.where, "coupling", c.name, term.joint);
+  }
 }
 
 }  // namespace articula

@@ -120,6 +120,19 @@ double value_of(const CouplingSpec& coupling, double source) {
   return out;
 }
 
+/// A joint that stands still, of a coupling that has others beside it, is a constant in it.
+void take_out(CouplingSpec& coupling, const std::string& joint, double at) {
+  auto& further = coupling.further;
+  if (coupling.coefficients.empty()) coupling.coefficients.push_back(0);
+  for (const CouplingSpec::Term& term : further)
+    if (term.joint == joint) coupling.coefficients[0] += term.coefficient * at;
+  std::erase_if(further, [&](const auto& term) { return term.joint == joint; });
+  if (coupling.source != joint || further.empty()) return;
+  coupling.coefficients = {value_of(coupling, at), further.back().coefficient};
+  coupling.source = further.back().joint;
+  further.pop_back();
+}
+
 }  // namespace
 
 void lock_joint(ModelSpec& spec, std::string_view name, std::span<const double> q) {
@@ -140,6 +153,7 @@ void lock_joint(ModelSpec& spec, std::string_view name, std::span<const double> 
     for (const JointSpec& j : spec.joints)
       if (j.mimic && j.mimic->joint == source)
         held.push_back({j.name, {j.mimic->multiplier * at + j.mimic->offset}});
+    for (CouplingSpec& c : spec.couplings) take_out(c, source, at);
     for (const CouplingSpec& c : spec.couplings)
       if (c.source == source) held.push_back({c.joint, {value_of(c, at)}});
     std::erase_if(spec.couplings, [&](const CouplingSpec& c) { return c.source == source; });
@@ -170,8 +184,10 @@ void remove_link(ModelSpec& spec, std::string_view link) {
   std::erase_if(spec.actuators, [&](const ActuatorSpec& a) { return joints.contains(a.joint); });
   std::erase_if(spec.loops,
                 [&](const LoopSpec& l) { return links.contains(l.first) || links.contains(l.second); });
-  std::erase_if(spec.couplings,
-                [&](const CouplingSpec& c) { return joints.contains(c.joint) || joints.contains(c.source); });
+  std::erase_if(spec.couplings, [&](const CouplingSpec& c) {
+    return joints.contains(c.joint) || joints.contains(c.source) ||
+           std::any_of(c.further.begin(), c.further.end(), [&](auto& t) { return joints.contains(t.joint); });
+  });
   for (JointSpec& j : spec.joints)
     if (j.mimic && joints.contains(j.mimic->joint)) j.mimic.reset();
 }
@@ -229,11 +245,13 @@ void scale(ModelSpec& spec, double length, double mass) {
   const auto unit = [&](std::string_view joint) {  // of the coordinate of a joint with one freedom
     return slides(find_joint(spec, joint).kind, 0) ? length : 1.0;
   };
-  for (CouplingSpec& c : spec.couplings)
+  for (CouplingSpec& c : spec.couplings) {
     for (double factor = unit(c.joint); double& coefficient : c.coefficients) {
       coefficient *= factor;
       factor /= unit(c.source);
     }
+    for (CouplingSpec::Term& term : c.further) term.coefficient *= unit(c.joint) / unit(term.joint);
+  }
   for (JointSpec& j : spec.joints) {
     j.placement.p = j.placement.p * length;
     j.pitch *= length;

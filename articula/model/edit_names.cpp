@@ -24,7 +24,10 @@ void each_name(ModelSpec& spec, const Link& link, const Joint& joint, const Othe
   for (FrameSpec& f : spec.frames) other(f.name), link(f.link);
   for (ActuatorSpec& a : spec.actuators) other(a.name), joint(a.joint);
   for (LoopSpec& l : spec.loops) other(l.name), link(l.first), link(l.second);
-  for (CouplingSpec& c : spec.couplings) other(c.name), joint(c.joint), joint(c.source);
+  for (CouplingSpec& c : spec.couplings) {
+    other(c.name), joint(c.joint), joint(c.source);
+    for (CouplingSpec::Term& term : c.further) joint(term.joint);
+  }
 }
 
 void require_new(const ModelSpec& spec, SpecPart part, std::string_view name) {

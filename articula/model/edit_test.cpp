@@ -148,6 +148,28 @@ Moving seen_from_child(const JointSpec& joint, const double* q, const double* v)
   return {Numbers(q, q + nq_of(joint.kind)), Numbers(v, v + nv_of(joint.kind))};
 }
 
+TEST(Edit, LockedJointsOfTendons) {
+  ModelSpec spec;
+  spec.add_link({.name = "base"});
+  for (const char* name : {"a", "b", "c"}) {
+    spec.add_link({.name = name, .mass = {1, {0, 0, 1}, {1, 1, 1, 0, 0, 0}}});
+    spec.add_joint({.name = name, .parent = "base", .child = name});
+  }
+  spec.couplings.push_back(
+      {.name = "t", .joint = "a", .source = "b", .coefficients = {1, 2}, .further = {{"c", 3}}});
+  ModelSpec by_term = spec, by_source = spec;
+  lock_joint(by_term, "c", 0.5);
+  EXPECT_EQ(by_term.couplings[0].coefficients, (std::vector<double>{2.5, 2}));
+  EXPECT_TRUE(by_term.couplings[0].further.empty());
+  lock_joint(by_source, "b", 0.5);
+  EXPECT_EQ(by_source.couplings[0].source, "c");
+  EXPECT_EQ(by_source.couplings[0].coefficients, (std::vector<double>{2, 3}));
+  lock_joint(by_source, "c", 1);  // which holds a, at 5
+  EXPECT_EQ(Model(by_source).nv(), 0);
+  remove_link(spec, "c");
+  EXPECT_TRUE(spec.couplings.empty());
+}
+
 TEST(Edit, AnotherRootIsTheSameMechanism) {
   int turned = 0;
   std::map<JointKind, int> kinds;

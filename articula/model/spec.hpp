@@ -132,12 +132,18 @@ struct LoopSpec {
   std::string where{};
 };
 
-/// q(joint) = the sum of coefficients[i] q(source)^i: what a mimic says with two numbers, as a constraint.
+/// q(joint) = the sum of coefficients[i] q(source)^i, which a mimic says with two numbers, and of what further joints
+/// add, as a constraint: a tendon runs over several.
 struct CouplingSpec {
+  struct Term {
+    std::string joint;
+    double coefficient;
+  };
   std::string name;
   std::string joint, source;
   std::vector<double> coefficients;
   std::string where{};
+  std::vector<Term> further{};
 };
 
 enum class Base { fixed, free };

@@ -122,8 +122,10 @@ std::vector<double> configuration_of(const Model& model, std::span<const double>
 }
 
 struct ModelView::Parts {
-  Parts(const Model& m, std::span<const LinkShapes> shapes, std::vector<std::string> lines)
+  Parts(const Model& m, std::span<const LinkShapes> shapes, std::vector<std::string> lines,
+        std::function<void(std::span<double>)> fitting)
       : model(m),
+        fit(std::move(fitting)),
         notes(std::move(lines)),
         sliders(sliders_of(m)),
         frame(tip_frame(m)),
@@ -137,6 +139,11 @@ struct ModelView::Parts {
     for (const auto& link : model.spec().links) frame_of_link.push_back(frames.at(link.name));
   }
 
+  std::vector<double> configuration(std::span<const double> values) const {
+    std::vector<double> q = configuration_of(model, values);
+    if (fit) fit(q);
+    return q;
+  }
   void check_frame(int index) const {
     if (index < 0 || static_cast<std::size_t>(index) >= model.frames().size())
       throw ArgumentError(fmt::format("view: frame {}; the model has {}", index, model.frames().size()));
@@ -150,6 +157,7 @@ struct ModelView::Parts {
   std::string data(bool live);
 
   Model model;
+  std::function<void(std::span<double>)> fit;
   std::vector<std::string> notes;
   std::vector<Slider> sliders;
   int frame;
@@ -230,7 +238,7 @@ void ModelView::Parts::write_ellipsoid(JsonText& json, int index) {
 
 std::string ModelView::Parts::state(std::span<const double> values, int index) {
   check_frame(index);
-  const std::vector<double> q = configuration_of(model, values);
+  const std::vector<double> q = configuration(values);
   kinematics.update(q);
   JsonText json;
   json.begin_object();
@@ -287,8 +295,9 @@ std::string ModelView::Parts::data(bool live) {
   return text;
 }
 
-ModelView::ModelView(const Model& model, std::span<const LinkShapes> shapes, std::vector<std::string> notes)
-    : parts_(std::make_unique<Parts>(model, shapes, std::move(notes))) {}
+ModelView::ModelView(const Model& model, std::span<const LinkShapes> shapes, std::vector<std::string> notes,
+                     std::function<void(std::span<double>)> fit)
+    : parts_(std::make_unique<Parts>(model, shapes, std::move(notes), std::move(fit))) {}
 ModelView::~ModelView() = default;
 
 const Model& ModelView::model() const { return parts_->model; }
@@ -301,7 +310,7 @@ std::string ModelView::state_json(std::span<const double> values, int frame) {
 
 OperationalEllipsoid ModelView::ellipsoid(std::span<const double> values, int frame) {
   parts_->check_frame(frame);
-  const auto q = configuration_of(parts_->model, values);
+  const auto q = parts_->configuration(values);
   parts_->kinematics.update(q);
   parts_->factor.factor(q);
   return parts_->ellipsoid(frame);

@@ -2,6 +2,7 @@
 // by joint, and the operational-space ellipsoid of a frame.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -38,7 +39,9 @@ struct OperationalEllipsoid {
 
 class ModelView {
  public:
-  ModelView(const Model& model, std::span<const LinkShapes> shapes, std::vector<std::string> notes = {});
+  /// `fit`, if given, moves what the sliders say to a configuration that the mechanism can have.
+  ModelView(const Model& model, std::span<const LinkShapes> shapes, std::vector<std::string> notes = {},
+            std::function<void(std::span<double>)> fit = {});
   ~ModelView();
 
   const Model& model() const;
