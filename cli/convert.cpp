@@ -179,7 +179,7 @@ void apply_rename(const ConvertOptions& options, ModelSpec& spec, Looks& looks) 
       if (!is[i] && !says) continue;
       const std::string old = says ? from.substr(prefix.size()) : from;
       rename(spec, part, old, to), renamed = true;
-      if (part == Part::link) looks.rename(old, to);
+      if (part == SpecPart::link) looks.rename(old, to);
     }
     if (!renamed)
       throw InputError(fmt::format("--rename {}: no link, joint or frame is called '{}'", word, from));

@@ -129,7 +129,7 @@ struct ControllerKind {
   const char* name;
   std::unique_ptr<ForceElement> (*make)(const ControllerMaking&);
 };
-const ControllerKind controller_kinds[] = {
+constexpr ControllerKind controller_kinds[] = {
     {"pd",
      [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
        m.section.only({"type", "kp", "kd", "reference", "gravity", "sample_time"});

@@ -42,7 +42,7 @@ void open_browser(const std::string& address) {
       for (int fd = 0; fd <= 2; ++fd) dup2(nothing, fd);
       sigset_t none;
       sigemptyset(&none);
-      sigprocmask(SIG_SETMASK, &none, nullptr);
+      pthread_sigmask(SIG_SETMASK, &none, nullptr);
       execlp("xdg-open", "xdg-open", address.c_str(), static_cast<char*>(nullptr));
     }
     _exit(0);

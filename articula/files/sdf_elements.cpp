@@ -128,11 +128,9 @@ MassProperties Parser::read_inertial(const Element& e, const std::string& owner)
          moment("ixy", 0), moment("ixz", 0), moment("iyz", 0)};
   }
   const Mat3<double>& R = pose.R;
-  const Mat3<double> Id = Mat3<double>::identity();
-  const bool straight = std::equal(&Id.xx, &Id.zz + 1, &R.xx);
   out.mass = own.mass;
   out.center_of_mass = pose.p;
-  out.inertia = straight ? own.inertia : symmetric(R * (own.inertia * star(R)));
+  out.inertia = is_identity(R) ? own.inertia : symmetric(R * (own.inertia * star(R)));
   return out;
 }
 

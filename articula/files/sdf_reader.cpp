@@ -177,9 +177,7 @@ void Assembly::hang_roots() {
     } else {
       // The model's frame is the root where the link's is another.
       const Pose& pose = placed.pose;
-      const Mat3<double> Id = Mat3<double>::identity();
-      const bool straight = std::equal(&Id.xx, &Id.zz + 1, &pose.R.xx);
-      if (straight && pose.p.x == 0 && pose.p.y == 0 && pose.p.z == 0) continue;
+      if (is_identity(pose.R) && pose.p.x == 0 && pose.p.y == 0 && pose.p.z == 0) continue;
       JointSpec weld;
       weld.name = new_name(placed.name + "_in_model", joint_names_);
       weld.kind = JointKind::fixed;

@@ -1,5 +1,6 @@
 // Writing SDF.
 #include <fmt/format.h>
+#include <new>
 
 #include <algorithm>
 #include <cmath>
@@ -69,6 +70,15 @@ class Writer {
     fmt::format_to(std::back_inserter(out_), text, std::forward<A>(a)...);
     out_ += '\n';
   }
+  /// At the end of a block, where nothing may be thrown: what is missing for want of memory is told in the end.
+  void close(const char* name) noexcept {
+    indent_ -= 2;
+    try {
+      line("</{}>", name);
+    } catch (const std::exception&) {
+      out_of_memory_ = true;
+    }
+  }
   void number(const char* name, double x) { line("<{}>{}</{}>", name, x, name); }
   /// An element with others in it, until the end of a block.
   template <class... A>
@@ -78,7 +88,7 @@ class Writer {
     struct End {
       Writer* self;
       const char* name;
-      ~End() { self->indent_ -= 2, self->line("</{}>", name); }
+      ~End() { self->close(name); }
     };
     return End{this, name};
   }
@@ -91,6 +101,7 @@ class Writer {
   sdf::WrittenNames names_;
   std::string out_, root_;
   std::size_t indent_ = 0;
+  bool out_of_memory_ = false;
 };
 
 [[noreturn]] void refuse(std::string message) { throw ModelError(std::move(message)); }
@@ -177,6 +188,7 @@ std::string Writer::write() {
       line("</world>");
     }
   }
+  if (out_of_memory_) throw std::bad_alloc();
   return std::move(out_);
 }
 

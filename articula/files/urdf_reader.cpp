@@ -158,9 +158,7 @@ MassProperties Reader::read_inertial(const XMLElement& e, const std::string& own
   check_attributes(*mass, {"value"});
   out.mass = read_mass(*mass, owner);
   const Sym3<double> J = read_inertia(e, owner);
-  const Mat3<double> Id = Mat3<double>::identity();
-  const bool straight = std::memcmp(&pose.R, &Id, sizeof Id) == 0;
-  out.inertia = straight ? J : turned(pose.R, J);
+  out.inertia = is_identity(pose.R) ? J : turned(pose.R, J);
   return out;
 }
 

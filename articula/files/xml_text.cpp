@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <tinyxml2.h>
+#include <system_error>
 
 #include <algorithm>
 #include <cerrno>
@@ -13,6 +14,7 @@
 #include <sstream>
 
 #include "articula/error.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
@@ -320,10 +322,16 @@ const tinyxml2::XMLElement& parse_deep_xml(std::string_view text, const std::str
   return *roots[0];
 }
 
+bool is_identity(const Mat3<double>& R) {
+  const Mat3<double> Id = Mat3<double>::identity();
+  return std::equal(numbers_of(R), numbers_of(R) + 9, numbers_of(Id));
+}
+
 std::string content_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file)
-    throw ModelError(fmt::format("{}: cannot be opened ({}); check the path", path, std::strerror(errno)));
+    throw ModelError(fmt::format("{}: cannot be opened ({}); check the path", path,
+                                 std::generic_category().message(errno)));
   std::ostringstream content;
   content << file.rdbuf();
   // A folder opens like a file, and fails when it is read.

@@ -17,6 +17,9 @@ class XMLElement;
 
 namespace articula {
 
+/// To the last bit, but for the signs of zeros.
+bool is_identity(const Mat3<double>& R);
+
 /// The words of a text, at most `most` + 1 of them.
 std::vector<std::string_view> words_of(std::string_view text, std::size_t most);
 /// A finite number that takes the whole word. Independent of the locale.

@@ -65,11 +65,6 @@ std::string escaped(std::string_view text) {
 
 std::string say(const V3& a) { return fmt::format("{} {} {}", a.x, a.y, a.z); }
 
-bool is_identity(const Mat3<double>& R) {
-  const Mat3<double> Id = Mat3<double>::identity();
-  return std::memcmp(&R, &Id, sizeof Id) == 0;
-}
-
 /// The angles within two last places of those above that give R best; if R came from a URDF file, R itself.
 V3 angles_of(const Mat3<double>& R) {
   const V3 start = first_angles(R);

@@ -7,6 +7,7 @@
 #include <unordered_map>
 
 #include "articula/files/shapes.hpp"
+#include "articula/files/xml_text.hpp"
 #include "articula/model/spec.hpp"
 
 namespace articula {
@@ -16,7 +17,6 @@ std::string escaped(std::string_view text);
 /// Shortest text that reads back as the same numbers. The sign of zero is kept.
 std::string say(const Vec3<double>& a);
 
-bool is_identity(const Mat3<double>& R);
 /// The roll, pitch and yaw that give R best; if R came from three such angles, R itself.
 Vec3<double> angles_of(const Mat3<double>& R);
 
