@@ -23,7 +23,7 @@ from ._model import Body, Frame, Joint, Limits, Model, check, load, shipped_mode
 _core._use(_arrays.call, results.by_algorithm)
 
 if TYPE_CHECKING:
-    from . import controllers, convert, operators
+    from . import controllers, convert, cuda, operators
     from .motion import MonteCarlo, Rollout, monte_carlo, rollout, simulate
     from .recording import Recording, View, view
     from .scenes import Scene
@@ -34,7 +34,7 @@ __version__ = "0.1.0"
 __all__ = [
     "Body", "Count", "Counts", "DiagonalizedDynamics", "Error", "Frame", "FrameSpec", "Joint", "JointSpec", "Limits", "LinkSpec",
     "Model", "ModelError", "ModelSpec", "MonteCarlo", "Problem", "Recording", "Regulator", "Rollout", "Scene", "SingularError",
-    "TaskController", "TaskSpace", "View", "algorithms", "check", "controllers", "convert", "count", "load", "lqr", "monte_carlo",
+    "TaskController", "TaskSpace", "View", "algorithms", "check", "controllers", "convert", "count", "cuda", "load", "lqr", "monte_carlo",
     "operators", "results", "rollout", "shipped_models", "simulate", "state_space", "view",
 ]  # fmt: skip
 
@@ -55,7 +55,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in ("controllers", "convert", "motion", "operators", "recording", "scenes", "spaces", "spec"):
+    if name in ("controllers", "convert", "cuda", "motion", "operators", "recording", "scenes", "spaces", "spec"):
         return import_module("." + name, __name__)
     if name in _later:
         return getattr(import_module("." + _later[name], __name__), name)

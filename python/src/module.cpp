@@ -116,4 +116,5 @@ NB_MODULE(_core, m) {
   add_simulation(m);
   add_many_motions(m);
   add_spaces(m);
+  add_devices(m);
 }
