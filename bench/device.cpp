@@ -290,8 +290,13 @@ void add_rows(std::vector<DeviceRow>& rows, int robot, const Model& model, bool 
     add("rollout", {}, quick ? 256 : 65536);
     if (!variants) continue;
     add("forward_dynamics", {.style = rolled});
-    for (const cuda::Tuning& t :
-         {cuda::Tuning{128, 0, 1}, {64, 0, 1}, {128, 3, 1}, {128, 0, 2}, {64, 0, 2}, {128, 3, 2}, {128, 0, 4}})
+    for (const cuda::Tuning& t : {cuda::Tuning{128, 0, 1},
+                                  {64, 0, 1},
+                                  {128, 3, 1},
+                                  {128, 0, 2},
+                                  {64, 0, 2},
+                                  {128, 3, 2},
+                                  {128, 0, 4}})
       if (t.sides == 1 || cuda::fold(model, t.sides).sides == t.sides)
         add("forward_dynamics", {.style = specialised, .tuning = t});
     if (!medium) continue;

@@ -155,7 +155,8 @@ ARTICULA_INLINE Number accelerate_limb_by_limb(const Context& x, const Memory& m
   OneSide own;
   own.side = side_of_thread();
   Tree<Number> tree = x.tree;
-  if constexpr (sides > 1) tree.constants = own.constants, tree.armature = own.armature, tree.pitch = own.pitch;
+  if constexpr (sides > 1)
+    tree.constants = own.constants, tree.armature = own.armature, tree.pitch = own.pitch;
   const auto need = [&](Argument argument, int first, int count) __attribute__((always_inline)) {
     Number* const to = argument == Argument::q ? q : argument == Argument::v ? v : tau;
 #pragma unroll

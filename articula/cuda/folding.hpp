@@ -11,8 +11,9 @@ namespace articula::cuda {
 
 /// A model as the threads that share a state see it. Without limbs that are alike: the model itself.
 struct Folding {
-  int sides = 1;                         // threads that share a state
-  std::vector<std::array<int, 4>> slot;  // by body of the folded model, first one the world: its slot on each side
+  int sides = 1;  // threads that share a state
+  std::vector<std::array<int, 4>>
+      slot;  // by body of the folded model, first one the world: its slot on each side
   /// Whether the body is one of several that are alike.
   bool sided(std::size_t k) const { return sides > 1 && slot[k][0] != slot[k][1]; }
 };

@@ -214,12 +214,18 @@ class Tables {
     };
     using T = FoldedTree<S>;
     const std::size_t constants = (slots + block - 1) / block * block * articula::constant::count;
-    all("Number", "side_constants", [](const T& t) { return t.tree().constants; }, constants);
-    all("Number", "side_pitch", [](const T& t) { return t.tree().pitch; }, slots);
-    all("Number", "side_offset", [](const T& t) { return t.tree().offset; }, slots);
-    all("Number", "side_armature", [](const T& t) { return t.tree().armature; }, tree_.nv);
-    all("int", "side_q", [](const T& t) { return t.own_q.data(); }, tree_.nq);
-    all("int", "side_v", [](const T& t) { return t.own_v.data(); }, tree_.nv);
+    all(
+        "Number", "side_constants", [](const T& t) { return t.tree().constants; }, constants);
+    all(
+        "Number", "side_pitch", [](const T& t) { return t.tree().pitch; }, slots);
+    all(
+        "Number", "side_offset", [](const T& t) { return t.tree().offset; }, slots);
+    all(
+        "Number", "side_armature", [](const T& t) { return t.tree().armature; }, tree_.nv);
+    all(
+        "int", "side_q", [](const T& t) { return t.own_q.data(); }, tree_.nq);
+    all(
+        "int", "side_v", [](const T& t) { return t.own_v.data(); }, tree_.nv);
     table("bool", "sided", slots, [&](std::size_t k) { return std::string(sided_[k] ? "true" : "false"); });
   }
 

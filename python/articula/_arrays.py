@@ -112,7 +112,7 @@ def call(model: Any, name: str, given: dict[str, Any]) -> Any:
 
     about = _described[name]
     body_count = len(model._bodies())
-    last_of = {
+    last_of: dict[str, tuple[int, ...]] = {
         argument: (body_count, 6) if argument == "wrenches" else (model.nq if argument == "q" else model.nv,)
         for argument in (*about["arguments"], "wrenches")
         if argument in given

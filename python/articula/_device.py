@@ -56,7 +56,8 @@ class _Library:
         return int(x.__cuda_array_interface__.get("stream") or 0)
 
     def kind(self, x: Any) -> str:
-        return {"f4": "float32", "f8": "float64"}.get(x.__cuda_array_interface__["typestr"][1:], x.__cuda_array_interface__["typestr"])
+        kind = str(x.__cuda_array_interface__["typestr"])
+        return {"f4": "float32", "f8": "float64"}.get(kind[1:], kind)
 
     def shape(self, x: Any) -> tuple[int, ...]:
         return tuple(x.__cuda_array_interface__["shape"])
@@ -123,7 +124,7 @@ class _Torch(_Library):
         return x.to(self.torch.int64)
 
     def by_columns(self, x: Any) -> bool:
-        return x.dim() == 2 and x.shape[0] > 1 and x.stride() == (1, x.shape[0])
+        return bool(x.dim() == 2 and x.shape[0] > 1 and x.stride() == (1, x.shape[0]))
 
     def columns(self, shape: tuple[int, ...], kind: str) -> Any:
         return self.empty((*shape[1:], shape[0]), kind).permute(len(shape) - 1, *range(len(shape) - 1))
@@ -161,7 +162,7 @@ class _Cupy(_Library):
         return x.astype("int64")
 
     def by_columns(self, x: Any) -> bool:
-        return x.ndim == 2 and x.shape[0] > 1 and x.T.flags.c_contiguous
+        return bool(x.ndim == 2 and x.shape[0] > 1 and x.T.flags.c_contiguous)
 
     def columns(self, shape: tuple[int, ...], kind: str) -> Any:
         return self.cupy.moveaxis(self.cupy.empty((*shape[1:], shape[0]), kind), -1, 0)
@@ -189,7 +190,7 @@ class _Jax(_Library):
         return self.jax.numpy.broadcast_to(x.astype(kind), shape).block_until_ready()
 
     def address(self, x: Any) -> int:
-        return int(x.unsafe_buffer_pointer())
+        return x._address if isinstance(x, Array) else int(x.unsafe_buffer_pointer())
 
     def result(self, x: Any) -> Any:
         return self.jax.numpy.from_dlpack(x)

@@ -58,15 +58,14 @@ cuda::Batch<S>& batch_of(ModelObject& m, OnDevices& devices, int device, bool co
   Batches<S>& all = devices.all<S>();
   if (const auto found = all.find({device, columns}); found != all.end()) return found->second;
   cuda::BatchOptions options{.layout = columns ? Layout::columns : Layout::rows, .device = device};
-  if (isatty(2)) options.progress = [](const std::string& said) { fmt::print(stderr, "articula: {}\n", said); };
+  if (isatty(2))
+    options.progress = [](const std::string& said) { fmt::print(stderr, "articula: {}\n", said); };
   return all.emplace(std::pair(device, columns), cuda::Batch<S>(m.model, options)).first->second;
 }
 
 /// An array on a device: its address, and how many numbers it has.
 using There = std::pair<std::uintptr_t, std::size_t>;
-There there(nb::handle x) {
-  return {nb::cast<std::uintptr_t>(x[0]), nb::cast<std::size_t>(x[1])};
-}
+There there(nb::handle x) { return {nb::cast<std::uintptr_t>(x[0]), nb::cast<std::size_t>(x[1])}; }
 template <class S>
 std::span<S> numbers(const There& x) {
   return {reinterpret_cast<S*>(x.first), x.second};
@@ -111,7 +110,8 @@ void device_compute(nb::handle model, const std::string& name, bool in_float, in
     const std::string argument = nb::cast<std::string>(key);
     if (argument == "wrenches") asked.wrenches = there(x);
     for (int i = 0; i < argument_count; ++i)
-      if (name_of(static_cast<Argument>(i)) == argument) asked.in.emplace_back(static_cast<Argument>(i), there(x));
+      if (name_of(static_cast<Argument>(i)) == argument)
+        asked.in.emplace_back(static_cast<Argument>(i), there(x));
   }
   for (nb::handle x : out) asked.out.push_back(there(x));
   for (nb::handle frame : frames) asked.frames.push_back(frame_index(*m, name.c_str(), frame.ptr()));

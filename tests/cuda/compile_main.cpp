@@ -86,8 +86,7 @@ struct Jobs {
       if (!a.many<S>() || (mimics && (!a.mimics || std::string_view(a.name) == "operational_space")))
         continue;
       add_call<S>(model, architecture, options, a.name);
-      if (a.external_forces && !a.options_one_by_one)
-        add_call<S>(model, architecture, options, a.name, true);
+      if (a.external_forces && !a.options_one_by_one) add_call<S>(model, architecture, options, a.name, true);
     }
     for (const char* const name : {"energies", "poses"}) add_call<S>(model, architecture, options, name);
     for (const Integrator i : {Integrator::euler, Integrator::symplectic_euler, Integrator::rk4})
