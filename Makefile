@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test wheel python-sanitize python-others bench reference site sanitize test-sets thread-sanitize random-trees faults interruptions fuzz analyze check format clean
+.PHONY: all setup build demo test wheel python-sanitize python-others bench reference site sanitize test-sets thread-sanitize random-trees gpu-compile faults interruptions fuzz analyze check format clean
 all: build
 
 setup:
@@ -84,6 +84,11 @@ TREES ?= 100000
 random-trees: setup $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target random_trees
 	@$(BUILD)/random_trees $(TREES)
+
+# Every program for GPUs, compiled for sm_80, sm_90 and sm_100 by NVIDIA's run-time compiler (PyPI): no GPU is needed.
+gpu-compile: setup $(BUILD)/build.ninja
+	@cmake --build $(BUILD) -j $(JOBS) --target articula_gpu_compile
+	@tools/gpu_compile.sh $(BUILD) $(JOBS)
 
 # Every call of the system of some commands fails once (make test: a part of them).
 faults: build

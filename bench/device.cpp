@@ -13,6 +13,7 @@
 #include <thread>
 
 #include "articula/cuda/batch.hpp"
+#include "articula/cuda/folding.hpp"
 #include "articula/diagonal/operation_counts.hpp"
 #include "articula/files/urdf.hpp"
 #include "articula/model/configuration.hpp"
@@ -36,6 +37,7 @@ struct Variant {
     if (tuning && tuning->threads != cuda::Tuning{}.threads)
       text += fmt::format(", {} threads", tuning->threads);
     if (tuning && tuning->blocks) text += fmt::format(", {} blocks", tuning->blocks);
+    if (tuning && tuning->sides > 1) text += fmt::format(", {} threads per state", tuning->sides);
     return text;
   }
 };
@@ -288,10 +290,15 @@ void add_rows(std::vector<DeviceRow>& rows, int robot, const Model& model, bool 
     add("rollout", {}, quick ? 256 : 65536);
     if (!variants) continue;
     add("forward_dynamics", {.style = rolled});
-    add("forward_dynamics", {.style = rolled, .tuning = cuda::Tuning{.threads = 64}});
-    add("forward_dynamics", {.style = rolled, .tuning = cuda::Tuning{.blocks = 4}});
-    for (const cuda::Tuning& t : {cuda::Tuning{128, 0}, {128, 3}, {128, 4}, {64, 0}, {256, 0}})
-      if (!in_double || t.blocks < 4) add("forward_dynamics", {.style = specialised, .tuning = t});
+    for (const cuda::Tuning& t : {cuda::Tuning{128, 0, 1},
+                                  {64, 0, 1},
+                                  {128, 3, 1},
+                                  {128, 0, 2},
+                                  {64, 0, 2},
+                                  {128, 3, 2},
+                                  {128, 0, 4}})
+      if (t.sides == 1 || cuda::fold(model, t.sides).sides == t.sides)
+        add("forward_dynamics", {.style = specialised, .tuning = t});
     if (!medium) continue;
     for (const char* const name : {"mass_matrix", "inverse_mass_matrix", "linearized_inverse"})
       add(name, {.style = specialised});

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 
+#include "articula/cuda/folding.hpp"
 #include "articula/files/urdf.hpp"
 #include "tests/support/command_line.hpp"
 #include "tests/support/device_comparison.hpp"
@@ -80,6 +81,38 @@ TEST_F(Cuda, SpecialisedProgramsOfABranchedTreeAgreeWithTheProcessor) {
   EXPECT_EQ(count, 2);
 }
 
+TEST_F(Cuda, ThreadsThatShareAStateAgreeWithTheProcessor) {
+  Rng rng(8);
+  RandomOptions options;
+  options.links = 7;
+  options.kinds = {JointKind::revolute};
+  ModelSpec spec = random_spec(rng, options);
+  // A trunk with a head and two arms of two links, and beside it a link on the world.
+  const auto on = [&](int joint, int inboard) {
+    spec.joints[joint].parent = inboard < 0 ? spec.joints[0].parent : spec.joints[inboard].child;
+  };
+  on(1, 0), on(2, 1), on(3, 0), on(4, 0), on(5, 4), on(6, -1);
+  spec.joints[1].kind = spec.joints[4].kind = JointKind::prismatic;
+  const Model model(spec);
+  const cuda::Folding folding = cuda::fold(model, 2);
+  EXPECT_EQ(folding.sides, 2);
+  EXPECT_EQ(folding.slot.size(), 6u);
+  EXPECT_EQ(cuda::fold(model, 4).sides, 1);  // no four limbs that are alike
+  for (const Layout layout : {Layout::columns, Layout::rows}) {
+    int count = 0;
+    const auto on_difference = [&](const std::string& what, double difference, double rounding) {
+      ++count;
+      EXPECT_LE(difference, std::max(1e-12, 10 * rounding)) << what;
+    };
+    DeviceComparison<double> c(
+        model, {.layout = layout, .style = cuda::Style::specialised, .tuning = cuda::Tuning{.sides = 2}}, 45,
+        on_difference);
+    c.compare(*find_algorithm("forward_dynamics"), false);
+    EXPECT_EQ(count, 1);
+    EXPECT_EQ(c.device().prepare("forward_dynamics").sides, 2);
+  }
+}
+
 TEST_F(Cuda, ProgramsThatTheCompilerLeftWithoutRegistersAreNotTaken) {
   const auto style = [] {
     cuda::Batch<double> batch(pendulum());
@@ -107,9 +140,15 @@ TEST_F(Cuda, ProgramsAreChosenByTheModelsSize) {
   EXPECT_EQ(style(humanoid, "forward_dynamics", true), Style::specialised);
   EXPECT_EQ(style(humanoid, "inverse_dynamics", false), Style::rolled);
   const cuda::Task accelerate{.algorithm = "forward_dynamics", .uses = {}, .results = {}};
-  EXPECT_EQ(cuda::best_tuning(humanoid, accelerate, Style::specialised, false).blocks, 4);
-  EXPECT_EQ(cuda::best_tuning(humanoid, accelerate, Style::specialised, true).blocks, 3);
-  EXPECT_EQ(cuda::best_tuning(quadruped, accelerate, Style::specialised, true).blocks, 0);
+  const auto tuning = [&](const Model& m, bool in_double) {
+    return cuda::best_tuning(m, accelerate, Style::specialised, in_double);
+  };
+  EXPECT_EQ(tuning(humanoid, false).sides, 2);
+  EXPECT_EQ(tuning(humanoid, true).sides, 1);
+  EXPECT_EQ(tuning(humanoid, true).blocks, 3);
+  EXPECT_EQ(tuning(quadruped, false).sides, 1);
+  EXPECT_EQ(tuning(quadruped, true).sides, 2);
+  EXPECT_EQ(tuning(quadruped, true).blocks, 0);
 }
 
 TEST_F(Cuda, EveryFailureOfTheDeviceIsOneError) {

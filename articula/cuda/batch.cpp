@@ -74,6 +74,10 @@ void Batch<S>::compute(std::string_view name, const Call<S>& call) {
   data_->compute(*algorithm, call);
 }
 template <class S>
+void Batch<S>::use_stream(Handle stream) {
+  data_->options.stream = stream;
+}
+template <class S>
 void Batch<S>::check() {
   const Use use(*data_->context);
   data_->report();

@@ -33,6 +33,7 @@ struct BatchOptions {
 struct KernelUse {
   Style style;
   int registers, local_bytes, threads;
+  int sides = 1;  // threads that share a state
 };
 
 /// One model on one GPU; one call at a time.
@@ -52,6 +53,8 @@ class Batch {
   void compute(const Algorithm& algorithm, const Call<S>& call);
   void compute(std::string_view algorithm, const Call<S>& call);
 
+  /// Calls from here on go to this stream.
+  void use_stream(Handle stream);
   /// Waits for the calls so far. Throws SingularError that names the first state in which some joint has nothing to
   /// move: its results are NaN, all others are done. Calls on the host's memory do that themselves.
   void check();

@@ -135,7 +135,7 @@ void Batch<S>::Data::load(Kernel& kernel, const Task& task, Style style) {
   const Program program =
       program_of<S>(model, task, style,
                     options.tuning.value_or(best_tuning(model, task, style, sizeof(S) == sizeof(double))));
-  k->use.threads = program.threads;
+  k->use.threads = program.threads, k->use.sides = program.sides;
   const Device& device = context->device();
   const std::string code = machine_code(program, 10 * device.major + device.minor, options.progress);
   const Driver& d = driver();
@@ -260,12 +260,12 @@ void Batch<S>::Data::launch(const Kernel& k, const Arguments<S>& args, Handle st
   if (args.count == 0) return;
   if (!k.steps.empty()) return launch_steps(k, args, stream);
   // Few states are spread over all processors.
+  const long each = warp / k.use.sides, all = (args.count + each - 1) / each * warp;  // threads
   int threads = k.use.threads;
-  while (threads > warp && args.count < static_cast<long>(threads) * context->device().processors)
-    threads /= 2;
+  while (threads > warp && all < static_cast<long>(threads) * context->device().processors) threads /= 2;
   Arguments<S> copy = args;
   void* parameters[] = {&copy};
-  const auto blocks = static_cast<unsigned>((args.count + threads - 1) / threads);
+  const auto blocks = static_cast<unsigned>((all + threads - 1) / threads);
   driver().check(driver().LaunchKernel(k.function, blocks, 1, 1, static_cast<unsigned>(threads), 1, 1, 0,
                                        stream, parameters, nullptr),
                  "start a computation");

@@ -133,7 +133,8 @@ ARTICULA_INLINE void compute(const Arguments& a, long state) {
 }  // namespace articula::device
 
 ARTICULA_KERNEL void __launch_bounds__(ARTICULA_BOUNDS) articula_kernel(articula::device::Arguments a) {
-  const long state = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const long thread = static_cast<long>(blockIdx.x) * blockDim.x + threadIdx.x;
+  const long state = articula::device::state_of(thread);
   if (state >= a.count) return;
 #ifdef ARTICULA_ROLLOUT
   articula::device::roll_out(a, state);
@@ -142,10 +143,14 @@ ARTICULA_KERNEL void __launch_bounds__(ARTICULA_BOUNDS) articula_kernel(articula
 #endif
 }
 #ifndef __CUDACC_RTC__
+ARTICULA_KERNEL int articula_stand_in_sides = articula::device::sides;
+/// All threads of one side; those of others run beside it.
 ARTICULA_KERNEL void articula_stand_in(const articula::device::Arguments* a, unsigned blocks,
-                                       unsigned threads) {
+                                       unsigned threads, int side) {
   blockDim.x = threads;
+  articula::device::turn_of_exchange = 0;
   for (blockIdx.x = 0; blockIdx.x < blocks; ++blockIdx.x)
-    for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x) articula_kernel(*a);
+    for (threadIdx.x = 0; threadIdx.x < threads; ++threadIdx.x)
+      if (articula::device::side_of_thread() == side) articula_kernel(*a);
 }
 #endif

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "articula/cuda/device_columns.hpp"
+#include "articula/cuda/device_sides.hpp"
 
 namespace articula::device {
 
@@ -14,9 +15,48 @@ constexpr bool branched() {
     if (tree_index[k].inboard != k - 1) return true;
   return false;
 }
-inline constexpr bool limb_by_limb = !has_mimics && !varied && branched();
+inline constexpr bool limb_by_limb = !has_mimics && !varied && (sides > 1 || branched());
 
-/// need(argument, first, count): called before numbers of q, v or tau are read; done(first, count): accelerations known.
+/// What a thread knows of the bodies on its side, and where it finds their numbers.
+struct OneSide {
+  Number constants[padded(bodies + 1) * constant::count], armature[nv], pitch[bodies + 1];
+  int side;
+#if ARTICULA_SIDES > 1
+  /// Called when body k's turn comes: what is known earlier would take registers.
+  template <int k>
+  ARTICULA_INLINE void know() {
+    constexpr int v_end = k < bodies ? tree_index[k + 1].v : nv, all = padded(bodies + 1) * constant::count,
+                  first = k / block * (block * constant::count) + k % block;
+#pragma unroll
+    for (int i = 0; i < constant::count; ++i)
+      constants[first + block * i] = of_side(side, side_constants, all, first + block * i);
+#pragma unroll
+    for (int i = tree_index[k].v; i < v_end; ++i) armature[i] = of_side(side, side_armature, nv, i);
+    pitch[k] = of_side(side, side_pitch, bodies + 1, k);
+  }
+  ARTICULA_INLINE Number offset(int k) const { return of_side(side, side_offset, bodies + 1, k); }
+  ARTICULA_INLINE int own_q(int i) const { return of_side(side, side_q, nq, i); }
+  ARTICULA_INLINE int own_v(int i) const { return of_side(side, side_v, nv, i); }
+  /// Whether this thread gives the results of body k.
+  ARTICULA_INLINE bool gives(int k) const { return sided[k] || side == 0; }
+  /// Adds up what limbs that are alike hand to their inboard body.
+  template <int k>
+  ARTICULA_INLINE static void join(Articulated<Number>& at) {
+    if constexpr (sided[k] && !sided[tree_index[k].inboard] && tree_index[k].inboard != 0) sum_over_sides(at);
+  }
+#else
+  template <int k>
+  ARTICULA_INLINE void know() {}
+  ARTICULA_INLINE Number offset(int k) const { return tree_offset[k]; }
+  ARTICULA_INLINE int own_q(int i) const { return i; }
+  ARTICULA_INLINE int own_v(int i) const { return i; }
+  ARTICULA_INLINE bool gives(int) const { return true; }
+  template <int k>
+  ARTICULA_INLINE static void join(Articulated<Number>&) {}
+#endif
+};
+
+/// need(argument, first, count): called before numbers of q, v or tau are read; done(k, first, count): accelerations of body k known.
 template <class Need, class Done>
 struct LimbByLimb {
   const Tree<Number>& tree;
@@ -24,6 +64,7 @@ struct LimbByLimb {
   const Number *q, *v, *tau, *wrenches;
   const Need& need;
   const Done& done;
+  OneSide& own;
 
   /// See sweep_one_by_one.
   template <int k>
@@ -31,11 +72,12 @@ struct LimbByLimb {
     constexpr BodyIndex b = tree_index[k];
     constexpr int q_end = k < bodies ? tree_index[k + 1].q : nq,
                   v_end = k < bodies ? tree_index[k + 1].v : nv;
+    own.template know<k>();
     need(Argument::q, b.q, q_end - b.q), need(Argument::v, b.v, v_end - b.v);
     const Number* const c = tree.constants_of(k);
     Number* const xk = slot(m.x, k, int(body::count));
     SinCos<Number> turn{0, 1};
-    if constexpr (tree_angle[k] >= 0) turn = sincos(q[tree_angle[k]] + tree_offset[k]);
+    if constexpr (tree_angle[k] >= 0) turn = sincos(q[tree_angle[k]] + own.offset(k));
     Mat3<Number> X = joint_axes<Number>(c, b.alignment != Alignment::any, turn);
     Vec3<Number> l = joint_origin<Number>(c);
     if constexpr (b.kind != HingeKind::revolute) place_special(tree, k, q, X, l);
@@ -70,6 +112,7 @@ struct LimbByLimb {
         b.kind, [&](auto j) __attribute__((always_inline)) {
           smallest = smaller(smallest, pass_joint<decltype(j), true, false>(tree, m, tau, k, at));
         });
+    own.template join<k>(at);
     if constexpr (b.inboard == k - 1)
       sum[b.inboard] = at;
     else if constexpr (b.inboard != 0)
@@ -101,26 +144,34 @@ struct LimbByLimb {
     smooth(
         tree, m, a, [&](int k) __attribute__((always_inline)) {
           // Of the body before, whose accelerations are known now.
-          if (k > 1) done(tree_index[k - 1].v, tree_index[k].v - tree_index[k - 1].v);
+          if (k > 1) done(k - 1, tree_index[k - 1].v, tree_index[k].v - tree_index[k - 1].v);
         });
-    done(tree_index[bodies].v, nv - tree_index[bodies].v);
+    done(bodies, tree_index[bodies].v, nv - tree_index[bodies].v);
   }
 };
 /// Arguments are read when a body needs them, and results given as soon as they are known.
 ARTICULA_INLINE Number accelerate_limb_by_limb(const Context& x, const Memory& m) {
   Number q[nq], v[nv], tau[nv], a[nv], bad = 0;
+  OneSide own;
+  own.side = side_of_thread();
+  Tree<Number> tree = x.tree;
+  if constexpr (sides > 1)
+    tree.constants = own.constants, tree.armature = own.armature, tree.pitch = own.pitch;
   const auto need = [&](Argument argument, int first, int count) __attribute__((always_inline)) {
     Number* const to = argument == Argument::q ? q : argument == Argument::v ? v : tau;
 #pragma unroll
-    for (int i = first; i < first + count; ++i) to[i] = x.taken[static_cast<int>(argument)][i];
+    for (int i = first; i < first + count; ++i)
+      to[i] = x.taken[static_cast<int>(argument)][argument == Argument::q ? own.own_q(i) : own.own_v(i)];
   };
-  const auto done = [&](int first, int count) __attribute__((always_inline)) {
+  const auto done = [&](int k, int first, int count) __attribute__((always_inline)) {
+    if (!own.gives(k)) return;
 #pragma unroll
-    for (int i = first; i < first + count; ++i) x.given[0](i, a[i] + bad);
+    for (int i = first; i < first + count; ++i) x.given[0](own.own_v(i), a[i] + bad);
   };
-  const LimbByLimb<decltype(need), decltype(done)> limbs{x.tree, m, q, v, tau, x.wrenches, need, done};
+  const LimbByLimb<decltype(need), decltype(done)> limbs{tree, m, q, v, tau, x.wrenches, need, done, own};
   const Number smallest = limbs.inward();
   if (!(smallest > 0)) bad = Number(__builtin_nan(""));
+  bad = over_sides(bad);
   limbs.outward(a);
   return smallest;
 }

@@ -8,11 +8,20 @@ namespace articula::device::algorithm {
 
 struct linearized_inverse : InFullCoordinates {
   static constexpr MemoryNeeds needs{.side = true};
+  static constexpr bool gives = !has_mimics;
   ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     with_linearization<LinearizationNeeds{.columns = true}>(
         x, m, [&](const Linearization& lin) __attribute__((always_inline)) {
           place_bodies<Number>(x.tree, x[q], m.x);
-          inverse_matrices<Number>(x.tree, x[v], x[a], {}, lin, x.out[2], x.out[0], x.out[1], NoTouch{});
+          if constexpr (gives) {
+            Number left_out;  // takes what is not wanted
+            const auto to = [&](int part) __attribute__((always_inline)) {
+              return x.given[part] ? x.given[part] : Given{&left_out, 0};
+            };
+            inverse_matrices<Number>(x.tree, x[v], x[a], {}, lin, x.given[2], to(0), to(1), NoTouch{});
+          } else {
+            inverse_matrices<Number>(x.tree, x[v], x[a], {}, lin, x.out[2], x.out[0], x.out[1], NoTouch{});
+          }
         });
     return one;
   }

@@ -18,6 +18,8 @@
 #define __builtin_cosf ::cosf
 #define __builtin_memcpy ::memcpy
 #define __builtin_nan ::nan
+#define __builtin_fmaf ::fmaf
+#define __builtin_rintf ::rintf
 #define __builtin_prefetch(...)
 #else
 #define ARTICULA_SINE_COSINE(x, s, c) (*(s) = __builtin_sin(x), *(c) = __builtin_cos(x))
@@ -135,3 +137,5 @@ template <class T>
 struct NotOnDevices;
 
 }  // namespace articula
+
+#include "articula/cuda/device_sincos.hpp"

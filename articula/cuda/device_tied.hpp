@@ -22,6 +22,9 @@ struct Given {
   ARTICULA_INLINE void operator()(int i, Number x) const {
     if (at) at[i * step] = x;
   }
+  // As the array that it is, of results that are all wanted.
+  ARTICULA_INLINE Number& operator[](long i) const { return at[i * step]; }
+  ARTICULA_INLINE explicit operator bool() const { return at != nullptr; }
 };
 /// Where an argument is read number by number, when each is needed.
 struct Taken {

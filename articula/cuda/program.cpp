@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "articula/batch/mimics.hpp"
+#include "articula/cuda/folding.hpp"
 #include "articula/cuda/texts.hpp"
 #include "articula/linearization/workspace.hpp"
 #include "articula/model/manifold.hpp"
@@ -20,12 +21,14 @@ std::string adapted(std::string text, Style style) {
       text.replace(at, from.size(), to);
   };
   replace("[[gnu::always_inline]] inline", "ARTICULA_ALWAYS_INLINE");
-  replace("#pragma GCC unroll", "#pragma unroll");
+  // Whole: with a number, loops within unrolled ones would stay loops, and what they index in memory.
+  for (const char* const often : {"16", "2", "3", "4", "6", "7", "8"})
+    replace(fmt::format("#pragma GCC unroll {}\n", often), "#pragma unroll\n");
   // One reduction for both.
   replace("{ return {__builtin_sin(x), __builtin_cos(x)}; }",
-          "{ SinCos<double> t; ARTICULA_SINE_COSINE(x, &t.sin, &t.cos); return t; }");
+          "{ SinCos<double> t; device::sine_cosine(x, &t.sin, &t.cos); return t; }");
   replace("{ return {__builtin_sinf(x), __builtin_cosf(x)}; }",
-          "{ SinCos<float> t; ARTICULA_SINE_COSINE(x, &t.sin, &t.cos); return t; }");
+          "{ SinCos<float> t; device::sine_cosine(x, &t.sin, &t.cos); return t; }");
   // Lanes are never bodies: a thread has one state.
   replace("struct WideOf<double>", "struct WideOf<NotOnDevices<double>>");
   replace("struct WideOf<float>", "struct WideOf<NotOnDevices<float>>");
@@ -76,7 +79,12 @@ std::string adapted(std::string text, Style style) {
 template <class S>
 class Tables {
  public:
-  Tables(const Model& model, const Task& task) : model_(model), task_(task), tree_(model.tree<S>()) {}
+  Tables(const Model& model, const Task& task, const Folding& folding) : model_(model), task_(task) {
+    for (int side = 0; folding.sides > 1 && side < folding.sides; ++side)
+      folded_.emplace_back(model, folding, side);
+    tree_ = folded_.empty() ? model.tree<S>() : folded_[0].tree();
+    for (std::size_t k = 0; k < folding.slot.size(); ++k) sided_.push_back(folding.sided(k));
+  }
 
   std::string text() {
     out_ =
@@ -90,6 +98,7 @@ class Tables {
         "enum class Kept { as_it_is, rows, matrix };\nstruct PartOfResult { int size, rows; Kept kind; };\n";
     choices();
     tree();
+    sides();
     linearization();
     frames();
     motion();
@@ -189,6 +198,37 @@ class Tables {
     follow("full_velocities", model_.full_velocities());
   }
 
+  /// What differs from side to side of a folded model, side after side.
+  void sides() {
+    constant("int", "sides", std::max<std::size_t>(1, folded_.size()));
+    if (folded_.empty()) return;
+    const std::size_t slots = tree_.slots();
+    const auto all = [&](const char* type, const char* name, auto&& of, std::size_t n) {
+      table(type, name, folded_.size() * n, [&](std::size_t i) {
+        const auto x = of(folded_[i / n])[i % n];
+        if constexpr (std::is_same_v<decltype(x), const int>)
+          return fmt::format("{}", x);
+        else
+          return number(x);
+      });
+    };
+    using T = FoldedTree<S>;
+    const std::size_t constants = (slots + block - 1) / block * block * articula::constant::count;
+    all(
+        "Number", "side_constants", [](const T& t) { return t.tree().constants; }, constants);
+    all(
+        "Number", "side_pitch", [](const T& t) { return t.tree().pitch; }, slots);
+    all(
+        "Number", "side_offset", [](const T& t) { return t.tree().offset; }, slots);
+    all(
+        "Number", "side_armature", [](const T& t) { return t.tree().armature; }, tree_.nv);
+    all(
+        "int", "side_q", [](const T& t) { return t.own_q.data(); }, tree_.nq);
+    all(
+        "int", "side_v", [](const T& t) { return t.own_v.data(); }, tree_.nv);
+    table("bool", "sided", slots, [&](std::size_t k) { return std::string(sided_[k] ? "true" : "false"); });
+  }
+
   void linearization() {
     struct Columns : LinearizationWorkspace<S> {
       explicit Columns(const Model& model) : LinearizationWorkspace<S>(model, {}, {}) {}
@@ -254,7 +294,9 @@ class Tables {
 
   const Model& model_;
   const Task& task_;
-  const Tree<S>& tree_;
+  std::vector<FoldedTree<S>> folded_;  // by side; none: the model is as it is
+  std::vector<bool> sided_;
+  Tree<S> tree_;
   std::string out_;
 };
 
@@ -265,6 +307,10 @@ Program program_of(const Model& model, const Task& task, Style style, const Tuni
   Program program;
   program.algorithm = task.algorithm;
   program.threads = tuning.threads;
+  const bool foldable = style == Style::specialised && task.algorithm == "forward_dynamics" &&
+                        !task.wrenches && !task.varied && !model.has_mimics();
+  const Folding folding = fold(model, foldable ? tuning.sides : 1);
+  program.sides = folding.sides;
   // Of floats, within two units in the last place: what follows after a division has more rounding than that.
   if (sizeof(S) == sizeof(float)) program.options = {"--prec-div=false", "--prec-sqrt=false", "--ftz=true"};
   unsigned kinds = 0;
@@ -272,18 +318,18 @@ Program program_of(const Model& model, const Task& task, Style style, const Tuni
     kinds |= 1u << static_cast<int>(model.tree<S>().index[k].kind);
   const bool revolute = kinds == 1u << static_cast<int>(HingeKind::revolute);
   program.text = fmt::format(
-      "{}#define ARTICULA_BOUNDS {}{}\n#define {}\n#define ARTICULA_KINDS {}u\n"
+      "{}#define ARTICULA_BOUNDS {}{}\n#define ARTICULA_SIDES {}\n#define {}\n#define ARTICULA_KINDS {}u\n"
       "#define ARTICULA_IS_REVOLUTE(kind) {}\n#include \"articula/cuda/device_prelude.hpp\"\n"
       "namespace articula::device {{ using Number = {}; }}\n#include \"articula/cuda/device_kernel.hpp\"\n",
       style == Style::specialised ? "#define ARTICULA_SPECIALISED\n" : "", tuning.threads,
-      tuning.blocks > 0 ? fmt::format(", {}", tuning.blocks) : std::string(),
+      tuning.blocks > 0 ? fmt::format(", {}", tuning.blocks) : std::string(), folding.sides,
       task.algorithm == "rollout" ? std::string("ARTICULA_ROLLOUT")
       : task.listed >= 0          ? fmt::format("ARTICULA_ALGORITHM listed<{}>", task.listed)
                                   : fmt::format("ARTICULA_ALGORITHM {}", task.algorithm),
       kinds, revolute ? "true" : "((kind) == HingeKind::revolute)",
       sizeof(S) == sizeof(double) ? "double" : "float");
   for (const Text& text : texts()) program.files.emplace_back(text.name, adapted(text.text, style));
-  program.files.emplace_back("articula/cuda/device_tables.hpp", Tables<S>(model, task).text());
+  program.files.emplace_back("articula/cuda/device_tables.hpp", Tables<S>(model, task, folding).text());
   for (const char* const nothing :
        {"articula/spatial/aligned.hpp", "articula/model/model.hpp", "array", "bit", "cmath", "cstddef",
         "cstdint", "span", "string", "string_view", "type_traits", "vector"})
@@ -326,10 +372,15 @@ Style best_style(const Model& model, const Task& task, bool in_double) {
   return bodies <= most ? Style::specialised : Style::rolled;
 }
 Tuning best_tuning(const Model& model, const Task& task, Style style, bool in_double) {
-  // Of large trees more threads at once are worth more than the registers they take from each other.
-  if (style == Style::specialised && task.algorithm == "forward_dynamics" && model.body_count() > 20)
-    return {.blocks = in_double ? 3 : 4};
-  return {};
+  // Measured on an H200 (docs/gpu.md).
+  if (task.algorithm == "linearized_inverse" && style == Style::rolled && !in_double) return {.blocks = 4};
+  if (style != Style::specialised || task.algorithm != "forward_dynamics" || !branched(model)) return {};
+  const bool large = model.body_count() > 20, folds = fold(model, 2).sides == 2;
+  // Threads share a state where its numbers would not fit one thread's registers.
+  if (large && folds && !in_double) return {.threads = 64, .sides = 2};
+  if (large) return {.blocks = in_double ? 3 : 4};
+  if (in_double && folds) return {.sides = 2};
+  return {.threads = in_double ? 128 : 64};
 }
 bool linearized_in_steps(const Model& model) { return model.nv() <= 20 && !model.has_mimics(); }
 

@@ -36,6 +36,7 @@ struct Tuning {
   int threads = 128;  // of a block
   int blocks =
       0;  // that are to fit a multiprocessor at least, which limits registers; 0: the compiler's choice
+  int sides = 1;  // threads that share a state, each with one of limbs that are alike (folding.hpp)
 };
 
 struct Program {
@@ -44,6 +45,7 @@ struct Program {
   std::string algorithm;                                   // for messages
   std::vector<std::string> options;                        // of the compiler
   int threads;                                             // of a block
+  int sides;                                               // threads that share a state
 };
 
 template <class S>

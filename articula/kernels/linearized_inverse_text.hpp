@@ -482,10 +482,10 @@ ARTICULA_INLINE void result_rows(const Tree<Real<S>>& tree, const LinearizationM
   }
 }
 /// Where lanes are states: velocity c with each that supports it, whose numbers are read once for both
-/// triangles, and zeros elsewhere.
-template <bool turning, class S, class Touch>
-__attribute__((noinline)) void result_pairs(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m, S* M,
-                                            S* dq, S* dv, Touch& touch) {
+/// triangles, and zeros elsewhere. Matrix: S*, or what is indexed like it.
+template <bool turning, class S, class Matrix, class Touch>
+__attribute__((noinline)) void result_pairs(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m,
+                                            Matrix M, Matrix dq, Matrix dv, Touch& touch) {
   const S O(0);
   const long nv = tree.nv;
   for (int k = 1; k < tree.slots(); ++k) {
@@ -505,12 +505,11 @@ __attribute__((noinline)) void result_pairs(const Tree<Real<S>>& tree, const Lin
       zero(b.v_end, nv);
       for (int i = b.v; i < end; ++i) {  // the joint's own: its force does not turn with it
         const auto Hs = read<Spatial>(column_of(m, i) + column::Hs);
-        if (M) M[i * nv + c] = dot(Hs, X);
+        if (M) M[i * nv + c] = i == c ? dot(Hs, X) + tree.armature[c] : dot(Hs, X);
         S by_q = dot(Hs, XB);
         if (end > b.v + 1 && b.inboard != 0) by_q = by_q - m.own[6 * i + c - b.v];
         dq[i * nv + c] = by_q, dv[i * nv + c] = dot(Hs, XA);
       }
-      if (M) M[c * nv + c] = M[c * nv + c] + tree.armature[c];
       if (m.damping) dv[c * nv + c] = dv[c * nv + c] + m.damping[c];
       long below = b.v;  // columns from here on are done
       for (int p = b.inboard; p != 0; p = tree.index[p].inboard) {
@@ -538,11 +537,11 @@ __attribute__((noinline)) void result_pairs(const Tree<Real<S>>& tree, const Lin
 }
 
 /// Axes and inertias must be in m.k.x (place_bodies). M may be null. Row-major, full coordinates.
-template <bool turning, class S, class Touch>
+template <bool turning, class S, class Matrix, class Touch>
 __attribute__((noinline)) void inverse_matrices(const Tree<Real<S>>& tree, const S* v, const S* a,
                                                 const ExternalForces<S>& external,
-                                                const LinearizationMemory<S>& m, S* M, S* dq, S* dv,
-                                                Touch& touch) {
+                                                const LinearizationMemory<S>& m, Matrix M, Matrix dq,
+                                                Matrix dv, Touch& touch) {
   constexpr bool lanes_are_states = wide_bodies<S> == 1;
   if constexpr (lanes_are_states)
     move_at_reference(tree, v, a, m, touch);
@@ -557,10 +556,10 @@ __attribute__((noinline)) void inverse_matrices(const Tree<Real<S>>& tree, const
   else
     result_rows<turning>(tree, m, M, dq, dv);
 }
-template <class S, class Touch>
+template <class S, class Matrix, class Touch>
 ARTICULA_INLINE void inverse_matrices(const Tree<Real<S>>& tree, const S* v, const S* a,
                                       const ExternalForces<S>& external, const LinearizationMemory<S>& m,
-                                      S* M, S* dq, S* dv, Touch touch) {
+                                      Matrix M, Matrix dq, Matrix dv, Touch touch) {
   if (external.turning())
     inverse_matrices<true>(tree, v, a, external, m, M, dq, dv, touch);
   else

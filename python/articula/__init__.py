@@ -24,7 +24,7 @@ from ._model import Body, Frame, Joint, Limits, Model, NamedState  # noqa: E402
 _core._use(_arrays.call, results.by_algorithm)
 
 if TYPE_CHECKING:
-    from . import controllers, convert, operators
+    from . import controllers, convert, cuda, operators
     from .derivatives import LinearizedStep, SecondOrder, StepDerivative
     from .motion import MonteCarlo, Rollout, monte_carlo, rollout, simulate
     from .recording import Recording, View, view

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-from . import _core, results
+from . import _core, _device, results
 from ._errors import Error
 
 _described: dict[str, dict[str, Any]] = {a["name"]: a for a in _core.algorithms()}
@@ -112,12 +112,17 @@ def call(model: Any, name: str, given: dict[str, Any]) -> Any:
 
     about = _described[name]
     body_count = len(model._bodies())
+    last_of: dict[str, tuple[int, ...]] = {
+        argument: (body_count, 6) if argument == "wrenches" else (model.nq if argument == "q" else model.nv,)
+        for argument in (*about["arguments"], "wrenches")
+        if argument in given
+    }
+    if any(_device.lives_on_gpu(given[argument]) for argument in last_of):
+        made = _device.call(model, name, about, given, last_of)
+        return made[0] if len(made) == 1 else results.by_algorithm[name](*made)
     arrays: list[tuple[str, Any, Any, tuple[int, ...]]] = []
-    for argument in (*about["arguments"], "wrenches"):
-        if argument not in given:
-            continue
+    for argument, last in last_of.items():
         x = given[argument]
-        last = (body_count, 6) if argument == "wrenches" else (model.nq if argument == "q" else model.nv,)
         arrays.append((argument, x, as_array(name, argument, x), last))
     kind = common_kind([(x, array) for _, x, array, _ in arrays])
     leading = common_shape(name, [(argument, array.shape, last) for argument, _, array, last in arrays])

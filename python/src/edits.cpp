@@ -120,7 +120,7 @@ void add_edits(nb::module_& m) {
   });
   m.def("_write_model", [](nb::handle spec, const std::string& path) {
     const ModelWriter* const writer = find_writer(path);
-    if (writer) return writer->write(read_spec(spec));
+    if (writer) return writer->write(read_spec(spec), {});
     std::string known;
     for (const ModelWriter& one : model_writers()) known += fmt::format(", .{}", one.name);
     fail(fmt::format("save: '{}': the ending says which format to write; expected one of {}", path,

@@ -53,6 +53,8 @@ struct ModelObject {
   nanobind::object frame_name;
   int frame = -1;
 
+  std::shared_ptr<void> on_devices;  // see device.cpp
+
  private:
   template <class S>
   std::optional<OneState<S>>& one_of() {
@@ -91,5 +93,6 @@ void add_many_motions(nanobind::module_& m);
 void add_spaces(nanobind::module_& m);
 void add_edits(nanobind::module_& m);
 void add_derivatives(nanobind::module_& m);
+void add_devices(nanobind::module_& m);
 
 }  // namespace articula::python

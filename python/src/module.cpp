@@ -118,4 +118,5 @@ NB_MODULE(_core, m) {
   add_spaces(m);
   add_edits(m);
   add_derivatives(m);
+  add_devices(m);
 }

@@ -14,31 +14,6 @@ std::string type_name(PyObject* x) {
   return nanobind::cast<std::string>(nanobind::str(name));
 }
 
-int frame_index(ModelObject& m, const char* function, PyObject* frame) {
-  if (frame == m.frame_name.ptr()) return m.frame;
-  if (PyUnicode_Check(frame)) {
-    Py_ssize_t size = 0;
-    const char* const text = PyUnicode_AsUTF8AndSize(frame, &size);
-    if (!text) {  // surrogates
-      PyErr_Clear();
-      fail(fmt::format("{}: frame is no text that can be written; expected a frame's name or index",
-                       function));
-    }
-    m.frame = m.model.frame({text, static_cast<std::size_t>(size)});
-    m.frame_name = nanobind::borrow(frame);
-    return m.frame;
-  }
-  if (!PyIndex_Check(frame) || PyBool_Check(frame))
-    fail(
-        fmt::format("{}: frame is of type {}; expected a frame's name or index", function, type_name(frame)));
-  const Py_ssize_t index = PyNumber_AsSsize_t(frame, nullptr),
-                   count = static_cast<Py_ssize_t>(m.model.frames().size());
-  if (index < 0 || index >= count)
-    fail(fmt::format("{}: frame is {}; model '{}' has frames 0 to {}", function, index, m.model.name(),
-                     count - 1));
-  return static_cast<int>(index);
-}
-
 int choice(const char* function, const char* name, PyObject* given,
            std::initializer_list<const char*> choices) {
   if (!given) return 0;
@@ -89,7 +64,7 @@ void read_options(const Callable& callable, ModelObject& m, const Given& given, 
     p.frame = frame_index(m, function, frame);
     p.call.frames = {&p.frame, 1};
   }
-  p.call.axes = static_cast<Axes>(choice(function, "axes", given[axes_slot], {"world", "local", "spatial"}));
+  p.call.axes = axes_of(function, given[axes_slot]);
   p.call.method = static_cast<Method>(
       choice(function, "method", given[method_slot], {"automatic", "direct", "conventional"}));
   p.threads = thread_count(function, given[threads_slot]);
@@ -143,6 +118,34 @@ Outcome take_results(const Callable& callable, ModelObject& m, PyObject* given, 
 }
 
 }  // namespace
+
+int frame_index(ModelObject& m, const char* function, PyObject* frame) {
+  if (frame == m.frame_name.ptr()) return m.frame;
+  if (PyUnicode_Check(frame)) {
+    Py_ssize_t size = 0;
+    const char* const text = PyUnicode_AsUTF8AndSize(frame, &size);
+    if (!text) {  // surrogates
+      PyErr_Clear();
+      fail(fmt::format("{}: frame is no text that can be written; expected a frame's name or index",
+                       function));
+    }
+    m.frame = m.model.frame({text, static_cast<std::size_t>(size)});
+    m.frame_name = nanobind::borrow(frame);
+    return m.frame;
+  }
+  if (!PyIndex_Check(frame) || PyBool_Check(frame))
+    fail(
+        fmt::format("{}: frame is of type {}; expected a frame's name or index", function, type_name(frame)));
+  const Py_ssize_t index = PyNumber_AsSsize_t(frame, nullptr),
+                   count = static_cast<Py_ssize_t>(m.model.frames().size());
+  if (index < 0 || index >= count)
+    fail(fmt::format("{}: frame is {}; model '{}' has frames 0 to {}", function, index, m.model.name(),
+                     count - 1));
+  return static_cast<int>(index);
+}
+Axes axes_of(const char* function, PyObject* given) {
+  return static_cast<Axes>(choice(function, "axes", given, {"world", "local", "spatial"}));
+}
 
 template <class S>
 Outcome prepare(const Callable& callable, ModelObject& m, const Given& given, bool by_arrays_py,

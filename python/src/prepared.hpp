@@ -28,6 +28,10 @@ struct Prepared {
   }
 };
 
+/// From a frame's name or index; from the word for axes, null: the world's.
+int frame_index(ModelObject& m, const char* function, PyObject* frame);
+Axes axes_of(const char* function, PyObject* given);
+
 enum class Outcome {
   done,
   not_plain,  // some argument is not an array as the algorithms want it: articula/_arrays.py makes it one

@@ -2,66 +2,25 @@
 // with a free base, in double and float; the usual ones of the robots of this repository, of random trees and of each
 // joint kind; the programs that the library specialises; layouts, the host's memory, CUDA graphs.
 //
-//   articula_gpu_test [--states N] [--processes N] [--only TEXT] [--brief] MODELS_FOLDER
+//   articula_gpu_test [--states N] [--processes N] [--only TEXT] [--brief | --chosen] MODELS_FOLDER
 //
 // Nearly all of its time is the compiler's: processes share the work, and what they compiled is in the user's cache then.
 #include <fmt/format.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <atomic>
-#include <cstring>
-
-#include "articula/files/urdf.hpp"
 #include "tests/cuda/graph_capture.hpp"
 #include "tests/support/device_comparison.hpp"
+#include "tests/support/device_models.hpp"
+#include "tests/support/processes.hpp"
 
 namespace articula::testing {
 namespace {
 
-struct Named {
-  std::string name;
-  std::function<Model()> make;
-};
-
-constexpr const char* every_kind = "every joint kind";
-constexpr const char* with_mimics = "mimic joints";
-
-Model random_tree(int seed, double mimic, Base base) {
-  Rng rng(seed);
-  RandomOptions options;
-  options.links = rng.integer(4, 9);
-  options.mass_ratio = 10;
-  options.mimic = mimic;
-  return Model(random_spec(rng, options), {.base = base});
-}
-Model tree_of_every_kind() {
-  Rng rng(11);
-  const std::vector<JointKind>& kinds = moving_joint_kinds();
-  RandomOptions options;
-  options.links = static_cast<int>(kinds.size());
-  options.kinds = {JointKind::revolute};
-  options.branching = Branching::tree;
-  options.mass_ratio = 10;
-  ModelSpec spec = random_spec(rng, options);
-  for (std::size_t i = 0; i < kinds.size(); ++i) {
-    spec.joints[i].kind = kinds[i];
-    if (kinds[i] == JointKind::helical) spec.joints[i].pitch = 0.2;
-  }
-  return Model(spec);
-}
-
 std::vector<Named> models(const std::string& folder) {
   std::vector<Named> all;
-  for (const char* const robot :
+  for (const char* const name :
        {"humanoid", "quadruped", "arm7", "puma560", "double_pendulum", "planar_2r", "hand", "gripper_fingers",
         "four_bar_chain", "slider_crank_chain", "stewart_leg"})
-    all.push_back({robot, [=] {
-                     const bool free = !std::strcmp(robot, "quadruped") || !std::strcmp(robot, "humanoid");
-                     return read_urdf(folder + "/" + robot + ".urdf",
-                                      {.base = free ? Base::free : Base::fixed});
-                   }});
+    all.push_back(robot(folder, name));
   all.insert(all.begin() + 3, {{every_kind, tree_of_every_kind},
                                {with_mimics, [] { return random_tree(4, 0.5, Base::fixed); }}});
   for (int seed = 1; seed <= 3; ++seed)
@@ -76,7 +35,8 @@ struct Settings {
   std::size_t states = 300;
   int processes = 1;
   std::string only, models;
-  bool brief = false;  // every algorithm of models that have all, in double, columns
+  bool brief = false;   // every algorithm of models that have all, in double, columns
+  bool chosen = false;  // what the library specialises
 };
 
 /// What is compared of a model: every call or a few; in parts, so that processes can share it.
@@ -158,6 +118,7 @@ std::vector<std::function<int()>> jobs_of(const Named& model, const Settings& se
     add(1.0, {.layout = Layout::columns}, "the library's programs", special);
     add(1.0f, {.layout = Layout::columns}, "the library's programs", special);
   }
+  if (settings.chosen) return jobs;
   // Rolled programs are soon compiled.
   const cuda::BatchOptions columns{.layout = Layout::columns, .style = cuda::Style::rolled};
   constexpr int parts = 8;
@@ -188,6 +149,8 @@ int main(int argc, char** argv) {
       settings.processes = std::stoi(argv[++i]);
     else if (option == "--brief")
       settings.brief = true;
+    else if (option == "--chosen")
+      settings.chosen = true;
     else if (option == "--only" && i + 1 < argc)
       settings.only = argv[++i];
     else
@@ -198,30 +161,11 @@ int main(int argc, char** argv) {
     std::erase_if(all, [&](const Named& n) { return n.name.find(settings.only) == std::string::npos; });
   std::vector<std::function<int()>> jobs;
   for (const Named& model : all)
-    if (model.name == "arm7" || model.name == "double_pendulum")
+    if (!settings.chosen && (model.name == "arm7" || model.name == "double_pendulum"))
       jobs.push_back([&] { return compare_graph(model); });
   for (const Named& model : all)
     for (auto& job : jobs_of(model, settings)) jobs.push_back(std::move(job));
-  // Taken one after the other by whoever is free.
-  auto* const next = new (mmap(nullptr, sizeof(std::atomic<std::size_t>), PROT_READ | PROT_WRITE,
-                               MAP_SHARED | MAP_ANONYMOUS, -1, 0)) std::atomic<std::size_t>(0);
-  const auto work = [&] {
-    int failures = 0;
-    for (std::size_t i; (i = (*next)++) < jobs.size();) failures += jobs[i]();
-    return failures;
-  };
-  std::vector<pid_t> children;
-  for (int p = 1; p < settings.processes; ++p) {
-    const pid_t child = fork();
-    if (child == 0) _exit(work() ? 1 : 0);
-    children.push_back(child);
-  }
-  bool failed = work() > 0;
-  for (const pid_t child : children) {
-    int status = 0;
-    waitpid(child, &status, 0);
-    failed = failed || status != 0;
-  }
+  const bool failed = run_in_processes(settings.processes, jobs);
   fmt::print("{}\n", failed ? "FAILED" : "all agree");
   return failed ? 1 : 0;
 }

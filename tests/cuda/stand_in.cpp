@@ -1,6 +1,9 @@
 // A stand-in for NVIDIA's driver and run-time compiler, in one library: programs are compiled for this processor and run
 // by loops, so that all of articula/cuda runs where there is no GPU. ARTICULA_CUDA_DRIVER and ARTICULA_NVRTC name it.
 //
+// With NVIDIA's own compiler it takes programs for GPUs of any architecture (ARTICULA_STAND_IN_CAPABILITY, such as 80), as
+// far as loading them: see compile_main.cpp.
+//
 // ARTICULA_STAND_IN_FAILS=NAME=RESULT[@N] lets call NAME (cuMemAlloc_v2, nvrtcCompileProgram, ..) give that result from
 // its N-th call on. ARTICULA_STAND_IN_COMPILER: the C++ compiler. ARTICULA_STAND_IN_LOCAL_BYTES: what programs are said to
 // need of a thread's memory, with one register.
@@ -14,9 +17,11 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <list>
 #include <map>
 #include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -49,7 +54,12 @@ struct Source {
   std::vector<std::pair<std::string, std::string>> files;
   std::string log, code;
 };
-using Kernel = void (*)(const void*, unsigned, unsigned);
+using Kernel = void (*)(const void*, unsigned, unsigned, int);
+/// A loaded program: its function, and how many threads share a state.
+struct Function {
+  Kernel kernel;
+  int sides;
+};
 constexpr char magic[9] = "standin1";
 
 fs::path scratch() {
@@ -167,7 +177,9 @@ int cuDeviceGetName(char* name, int size, int) {
   return 0;
 }
 int cuDeviceGetAttribute(int* value, int attribute, int) {
-  *value = attribute == 75 ? 9 : attribute == 76 ? 0 : 4;
+  const char* const told = std::getenv("ARTICULA_STAND_IN_CAPABILITY");
+  const int capability = told ? std::atoi(told) : 90;
+  *value = attribute == 75 ? capability / 10 : attribute == 76 ? capability % 10 : 4;
   return 0;
 }
 int cuDeviceTotalMem_v2(std::size_t* size, int) {
@@ -186,6 +198,8 @@ int cuCtxPopCurrent_v2(void**) { return 0; }
 int cuModuleLoadData(void** module, const void* code) {
   FAIL_IF_TOLD
   const char* const at = static_cast<const char*>(code);
+  *module = nullptr;
+  if (std::memcmp(at, "\177ELF", 4) == 0) return 0;  // a GPU's: nothing to run here
   if (std::memcmp(at, magic, 8) != 0) return 200;
   std::uint64_t size;
   std::memcpy(&size, at + 8, sizeof(size));
@@ -196,10 +210,16 @@ int cuModuleLoadData(void** module, const void* code) {
   fs::remove_all(folder);
   return *module ? 0 : 200;
 }
-int cuModuleUnload(void* module) { return dlclose(module); }
+int cuModuleUnload(void* module) { return module ? dlclose(module) : 0; }
 int cuModuleGetFunction(void** function, void* module, const char*) {
-  *function = dlsym(module, "articula_stand_in");
-  return *function ? 0 : 500;
+  *function = nullptr;
+  if (!module) return 0;
+  const auto kernel = reinterpret_cast<Kernel>(dlsym(module, "articula_stand_in"));
+  const auto* const sides = static_cast<const int*>(dlsym(module, "articula_stand_in_sides"));
+  if (!kernel || !sides) return 500;
+  static std::list<Function> all;  // as long as the process
+  *function = &all.emplace_back(Function{kernel, *sides});
+  return 0;
 }
 int cuFuncGetAttribute(int* value, int attribute, void*) {
   const char* const local_bytes = std::getenv("ARTICULA_STAND_IN_LOCAL_BYTES");
@@ -209,7 +229,12 @@ int cuFuncGetAttribute(int* value, int attribute, void*) {
 int cuLaunchKernel(void* function, unsigned blocks, unsigned, unsigned, unsigned threads, unsigned, unsigned,
                    unsigned, void*, void** parameters, void**) {
   FAIL_IF_TOLD
-  reinterpret_cast<Kernel>(function)(parameters[0], blocks, threads);
+  const Function& f = *static_cast<const Function*>(function);
+  std::vector<std::thread> others;
+  for (int side = 1; side < f.sides; ++side)
+    others.emplace_back([&, side] { f.kernel(parameters[0], blocks, threads, side); });
+  f.kernel(parameters[0], blocks, threads, 0);
+  for (std::thread& other : others) other.join();
   return 0;
 }
 std::atomic<long> stand_in_allocations{0};
