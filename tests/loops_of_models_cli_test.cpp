@@ -122,6 +122,12 @@ TEST_F(LoopsOfModels, OtherCommands) {
                                   "joint1='a_joint' polycoef='1 0 0 0 0'/>"
                                   "</equality></mujoco>");
   EXPECT_NE(run({"check", apart}).out.find("apart.xml"), std::string::npos);
+  const std::string standing =
+      write("standing.xml",
+            "<mujoco><worldbody><body name='a'><geom size='1'/></body></worldbody><equality>"
+            "<weld body1='a'/></equality></mujoco>");
+  EXPECT_EQ(run({"view", standing, "--out", path("page.html")}).code, 0);
+  EXPECT_NE(run({"check", standing}).out.find("both its ends are fixed in the world"), std::string::npos);
 }
 
 TEST_F(LoopsOfModels, CurvedCouplingsKeepTheEnergy) {
