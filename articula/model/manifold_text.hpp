@@ -40,8 +40,8 @@ ARTICULA_INLINE auto where_less(const Pack<T, N, C>& x, double limit, const Smal
   auto out = small();
   if (__builtin_expect(!every_lane(less), 0)) {
     const auto other = large();
-    for (unsigned i = 0; i < std::size(out.terms); ++i)
-      out.terms[i].x = less ? out.terms[i].x : other.terms[i].x;
+    unsigned i = 0;
+    for (auto& term : out.terms) term.x = less ? term.x : other.terms[i].x, ++i;
   }
   return out;
 }
