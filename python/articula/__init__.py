@@ -38,8 +38,8 @@ __all__ = [
     "Body", "Count", "Counts", "DhRow", "DhTable", "DiagonalizedDynamics", "Error", "Frame", "FrameSpec", "Joint", "JointSpec",
     "Limits", "LinearizedStep", "LinkSpec", "MassProperties", "Model", "ModelError", "ModelSpec", "MonteCarlo", "NamedState",
     "Problem", "Recording", "Regulator", "Rollout", "Scene", "ScrewChain", "ScrewLink", "SecondOrder", "SingularError",
-    "StepDerivative", "TaskController", "TaskSpace", "View", "algorithms", "check", "controllers", "convert", "count", "load",
-    "lqr", "mass_properties", "monte_carlo", "operators", "results", "rollout", "shipped_models", "simulate", "spec_of",
+    "StepDerivative", "TaskController", "TaskSpace", "View", "algorithms", "check", "controllers", "convert", "count", "cuda",
+    "load", "lqr", "mass_properties", "monte_carlo", "operators", "results", "rollout", "shipped_models", "simulate", "spec_of",
     "state_space", "view",
 ]  # fmt: skip
 
@@ -62,7 +62,7 @@ def __dir__() -> list[str]:
 def __getattr__(name: str) -> Any:
     from importlib import import_module
 
-    if name in ("controllers", "convert", "operators") or name in _later.values():
+    if name in ("controllers", "convert", "cuda", "operators") or name in _later.values():
         return import_module("." + name, __name__)
     if name in _later:
         return getattr(import_module("." + _later[name], __name__), name)

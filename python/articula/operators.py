@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import _core
 from ._errors import Error
 from .motion import vector, whole
-from .recording import model_of
+from .recording import flag, model_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -25,8 +25,9 @@ if TYPE_CHECKING:
 
 
 __all__ = [
-    "B", "D", "E", "E_phi", "E_psi", "Expression", "G", "Gamma", "H", "H_full", "I", "IdentityResidual", "K", "L", "M", "Omega",
-    "Operator", "P", "R", "S", "identities", "inv", "phi", "psi", "rotor", "star", "tau_bar",
+    "AccelerationCovariance", "B", "D", "Derivation", "DerivationStep", "E", "E_phi", "E_psi", "Expression", "G", "G_ring", "Gamma",
+    "H", "H_dot", "H_full", "I", "IdentityResidual", "K", "K_ring", "L", "M", "M_ring", "Omega", "Operator", "P", "P_ring", "R", "S",
+    "acceleration_covariance", "derive", "identities", "inv", "phi", "psi", "root_D", "rotor", "star", "tau_bar",
 ]  # fmt: skip
 
 
@@ -132,7 +133,78 @@ def identities(model: Model, q: ArrayLike, v: ArrayLike | None = None, *, seed: 
     return [IdentityResidual(*entry) for entry in _core._identities(model, at, speeds, whole("identities", "seed", seed, 0, 2**64 - 1))]
 
 
+class DerivationStep(NamedTuple):
+    """A form of an expression, and the identity that led to it (none at the start)."""
+
+    text: str
+    expression: str
+    identity: str
+    source: str
+    residual: float
+
+
+class Derivation(NamedTuple):
+    """Steps from an expression to one with fewer sweeps, `result`."""
+
+    steps: list[DerivationStep]
+    result: Expression
+
+
+def derive(expression: Expression, model: Model, q: ArrayLike, v: ArrayLike | None = None, *, matrix: bool = False) -> Derivation:
+    """A form that takes fewer sweeps, found by the identities, each step checked at the state.
+
+    `matrix`: all columns are wanted, so sweeps side by side are preferred to sweeps in series.
+
+    Example:
+        >>> from articula.operators import H, M, derive, inv, phi, rotor, star
+        >>> arm = articula.load("arm7")
+        >>> found = derive(inv(H * phi * M * star(phi) * star(H) + rotor), arm, arm.neutral())
+        >>> found.steps[-1].text
+        '[I - H psi K]* D^-1 [I - H psi K]'
+    """
+    model = model_of("derive", model)
+    at, speeds = vector("derive", "q", q, model.nq), vector("derive", "v", v, model.nv)
+    steps, result = _core._derive(model, _expression(expression).text, at, speeds, flag("derive", "matrix", matrix))
+    return Derivation([DerivationStep(*step) for step in steps], Expression(result))
+
+
+class AccelerationCovariance(NamedTuple):
+    """Standard deviations of joint accelerations, (nv,), and covariances of the bodies' (w', v'), (bodies, 6, 6)."""
+
+    joints: NDArray[np.float64]
+    bodies: NDArray[np.float64]
+
+
+def acceleration_covariance(
+    model: Model, q: ArrayLike, v: ArrayLike | None = None, tau: ArrayLike | None = None, *,
+    tau_deviation: ArrayLike | None = None, wrench_deviation: ArrayLike | None = None, mass_deviation: ArrayLike | None = None,
+) -> AccelerationCovariance:  # fmt: skip
+    """How uncertain accelerations are, in O(n), from independent standard deviations.
+
+    Those of joint forces (nv), of (moment, force) on each body (6 per body, world axes at its joint), and of masses as a
+    share of each body's (one per body).
+
+    Example:
+        >>> arm = articula.load("arm7")
+        >>> from articula.operators import acceleration_covariance
+        >>> found = acceleration_covariance(arm, arm.neutral(), tau_deviation=np.full(7, 0.5))
+        >>> bool(np.allclose(found.joints**2, 0.25 * np.sum(arm.inverse_mass_matrix(arm.neutral()) ** 2, axis=1)))
+        True
+    """
+    function = "acceleration_covariance"
+    model = model_of(function, model)
+    bodies = len(model.bodies)
+    joints, of_bodies = _core._acceleration_covariance(
+        model, vector(function, "q", q, model.nq), vector(function, "v", v, model.nv), vector(function, "tau", tau, model.nv),
+        vector(function, "tau_deviation", tau_deviation, model.nv),
+        vector(function, "wrench_deviation", wrench_deviation, 6 * bodies),
+        vector(function, "mass_deviation", mass_deviation, bodies),
+    )  # fmt: skip
+    return AccelerationCovariance(joints, of_bodies)
+
+
 H, phi, psi, M, P, D, G, K, L = (Expression(name) for name in "H phi psi M P D G K L".split())
 tau_bar, E_phi, E_psi, S, R, Omega, E, rotor, Gamma, H_full, I = (  # noqa: E741
     Expression(name) for name in "tau_bar E_phi E_psi S R Omega E rotor Gamma H_full I".split()
 )
+root_D, H_dot, M_ring, P_ring, G_ring, K_ring = (Expression(name) for name in "root_D H_dot M_ring P_ring G_ring K_ring".split())

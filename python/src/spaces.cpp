@@ -6,6 +6,8 @@
 #include "articula/diagonal/operation_counts.hpp"
 #include "articula/linearization/regulator.hpp"
 #include "articula/linearization/state_space.hpp"
+#include "articula/operators/acceleration_covariance.hpp"
+#include "articula/operators/derive.hpp"
 #include "articula/operators/identities.hpp"
 #include "articula/operators/parse.hpp"
 #include "articula/spatial/numbers.hpp"
@@ -58,6 +60,34 @@ void add_operators(nb::module_& m) {
            })
       .def("dense", [](OperatorAt& x) { return matrix_of(x.program.dense()); })
       .def("explain", [](OperatorAt& x) { return x.program.explain(); });
+  m.def("_derive", [](nb::handle model, const std::string& text, nb::handle q, nb::handle v, bool matrix) {
+    const ModelObject& o = checked_model(model);
+    operators::OperatorState state(o.model);
+    state.update(numbers_in(q, "q", static_cast<std::size_t>(o.nq)),
+                 numbers_in(v, "v", static_cast<std::size_t>(o.nv)));
+    const operators::Derivation found = operators::derive(state, OperatorAt::parsed(text), matrix);
+    nb::list steps;
+    for (const auto& s : found.steps)
+      steps.append(nb::make_tuple(s.text, s.expression, s.identity, s.source, s.residual));
+    return nb::make_tuple(steps, operators::to_string(*found.result));
+  });
+  m.def("_acceleration_covariance", [](nb::handle model, nb::handle q, nb::handle v, nb::handle tau,
+                                       nb::handle of_tau, nb::handle of_wrenches, nb::handle of_masses) {
+    const ModelObject& o = checked_model(model);
+    const auto nv = static_cast<std::size_t>(o.nv), bodies = static_cast<std::size_t>(o.model.body_count());
+    operators::AccelerationCovariance work(o.model);
+    work.compute(
+        numbers_in(q, "q", static_cast<std::size_t>(o.nq)), numbers_in(v, "v", nv),
+        numbers_in(tau, "tau", nv),
+        {numbers_in(of_tau, "tau_deviation", nv), numbers_in(of_wrenches, "wrench_deviation", 6 * bodies),
+         numbers_in(of_masses, "mass_deviation", bodies)});
+    const NewNumbers joints({nv}), each({bodies, 6, 6});
+    work.joints(joints.numbers);
+    for (std::size_t k = 0; k < bodies; ++k)
+      std::copy_n(work.body(static_cast<int>(k)).begin(), 36,
+                  each.numbers.begin() + static_cast<long>(36 * k));
+    return nb::make_tuple(joints.array, each.array);
+  });
   m.def("_identities", [](nb::handle model, nb::handle q, nb::handle v, std::uint64_t seed) {
     const ModelObject& o = checked_model(model);
     operators::OperatorState state(o.model);

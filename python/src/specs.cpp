@@ -74,8 +74,12 @@ nb::tuple as_tuple(const ModelSpec& spec) {
     loops.append(nb::make_tuple(l.name, std::string(name_of(l.kind)), l.first, l.second,
                                 as_tuple(l.first_placement), as_tuple(l.second_placement), numbers<3>(l.axis),
                                 l.where));
-  for (const CouplingSpec& c : spec.couplings)
-    couplings.append(nb::make_tuple(c.name, c.joint, c.source, nb::tuple(nb::cast(c.coefficients)), c.where));
+  for (const CouplingSpec& c : spec.couplings) {
+    nb::list further;
+    for (const CouplingSpec::Term& t : c.further) further.append(nb::make_tuple(t.joint, t.coefficient));
+    couplings.append(nb::make_tuple(c.name, c.joint, c.source, nb::tuple(nb::cast(c.coefficients)), c.where,
+                                    nb::tuple(further)));
+  }
   return nb::make_tuple(spec.name, nb::tuple(links), nb::tuple(joints), nb::tuple(frames),
                         nb::tuple(actuators), nb::tuple(loops), nb::tuple(couplings));
 }
@@ -133,9 +137,12 @@ ModelSpec read_spec(nb::handle from) {
     read<3>(x[6], "an axis", loop.axis);
     spec.loops.push_back(std::move(loop));
   }
-  for (nb::handle x : from[6])
+  for (nb::handle x : from[6]) {
     spec.couplings.push_back({get<std::string>(x, 0), get<std::string>(x, 1), get<std::string>(x, 2),
                               get<std::vector<double>>(x, 3), get<std::string>(x, 4)});
+    for (nb::handle t : x[5])
+      spec.couplings.back().further.push_back({get<std::string>(t, 0), get<double>(t, 1)});
+  }
   return spec;
 }
 

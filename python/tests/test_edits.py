@@ -265,3 +265,18 @@ def test_second_derivatives(model, which):
     found = getattr(articula.SecondOrder(model), which)(s["q"], s["v"], last, first, second)
     expected = (ends[0] - ends[1]) / (2 * eps)
     np.testing.assert_allclose(found, expected, atol=1e-6 * np.max(np.abs(expected)))
+
+
+def test_a_tendon_over_three_joints_is_pickled(tmp_path):
+    path = tmp_path / "tendon.xml"
+    bodies = "".join(f'<body name="b{i}"><joint name="j{i}" axis="0 1 0"/><geom type="sphere" size="0.1" pos="0.3 0 0" mass="1"/></body>' for i in range(3))
+    joints = "".join(f'<joint joint="j{i}" coef="{i + 1}"/>' for i in range(3))
+    path.write_text(
+        f'<mujoco><worldbody>{bodies}</worldbody><tendon><fixed name="t">{joints}</fixed></tendon>'
+        '<equality><tendon tendon1="t"/></equality></mujoco>'
+    )
+    model = articula.load(path)
+    again = pickle.loads(pickle.dumps(model))
+    motions = [articula.simulate(m, q=np.zeros(3), duration=0.1, step=1e-3).q[-1] for m in (model, again)]
+    np.testing.assert_array_equal(*motions)
+    np.testing.assert_allclose(motions[0] @ [1, 2, 3], 0, atol=1e-9)
