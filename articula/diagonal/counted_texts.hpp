@@ -22,7 +22,7 @@ struct Bench {
   KernelMemory<Counted> m;
   DiagonalMemory<Counted> d;
   Counted *q, *v, *a, *tau, *dq, *dv, *da;  // the state and a perturbation
-  Counted *out, *matrix[5];                 // results: a vector, and nv x nv matrices
+  Counted *out, *matrix[5] = {};            // results: a vector, and nv x nv matrices
   std::shared_ptr<void> more;               // what a group of entries keeps
 
  private:

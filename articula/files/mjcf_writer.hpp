@@ -58,7 +58,7 @@ class Writer {
   const LinkSpec& child_of(const JointSpec& joint) const { return *links_.at(joint.child); }
   template <class... A>
   void line(int depth, fmt::format_string<A...> text, A&&... a) {
-    out_.append(std::size_t(2 * depth), ' ');
+    out_.append(2 * static_cast<std::size_t>(depth), ' ');
     fmt::format_to(std::back_inserter(out_), text, std::forward<A>(a)...);
     out_ += '\n';
   }

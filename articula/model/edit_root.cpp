@@ -9,6 +9,7 @@
 #include "articula/model/edit.hpp"
 #include "articula/model/edit_parts.hpp"
 #include "articula/model/joint_kinds.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
@@ -25,7 +26,8 @@ bool is_about_child(const JointSpec& joint, const Pose& in_child) {
   const V3& p = in_child.p;
   const double rounding = 4e-15 * (1 + std::sqrt(dot(p, p)));
   const Mat3<double> turn = in_child.R - Mat3<double>::identity();
-  const bool turned = std::any_of(&turn.xx, &turn.zz + 1, [](double x) { return std::abs(x) > 4e-15; });
+  const bool turned =
+      std::any_of(numbers_of(turn), numbers_of(turn) + 9, [](double x) { return std::abs(x) > 4e-15; });
   switch (joint.kind) {
     case JointKind::fixed:
     case JointKind::prismatic:

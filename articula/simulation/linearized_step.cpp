@@ -345,7 +345,7 @@ struct LinearizedStep::Work {
   std::vector<Point> points;
   std::size_t asked = 0;
   bool linearized = false;
-  int tau_column[lanes];
+  int tau_column[lanes] = {};
   std::vector<double> q0, v0, tau0;
   std::vector<D> q, v;
   std::vector<double> end_q, end_v, at_q, rates, at_x, unit, forces;
