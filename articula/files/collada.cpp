@@ -9,6 +9,7 @@
 #include <numbers>
 
 #include "articula/error.hpp"
+#include "articula/files/affine.hpp"
 #include "articula/files/xml_text.hpp"
 
 namespace articula {
@@ -20,12 +21,6 @@ using V3 = Vec3<double>;
 
 constexpr std::size_t most_corners = 6'000'000;
 constexpr int deepest = 60;  // of nodes in nodes
-
-struct Affine {
-  Mat3<double> A = Mat3<double>::identity();
-  V3 b{0, 0, 0};
-};
-Affine operator*(const Affine& f, const Affine& g) { return {f.A * g.A, f.A * g.b + f.b}; }
 
 class Reader {
  public:

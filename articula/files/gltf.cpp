@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "articula/error.hpp"
+#include "articula/files/affine.hpp"
 #include "articula/files/json_input.hpp"
 #include "articula/spatial/rotation.hpp"
 
@@ -21,12 +22,6 @@ using V3 = Vec3<double>;
 constexpr std::size_t most_corners = 6'000'000, most_nodes = 100'000;
 constexpr int deepest = 60;  // of nodes in nodes
 constexpr int in_floats = 5126, triangles = 4;
-
-struct Affine {
-  Mat3<double> A = Mat3<double>::identity();
-  V3 b{0, 0, 0};
-};
-Affine operator*(const Affine& f, const Affine& g) { return {f.A * g.A, f.A * g.b + f.b}; }
 
 class Reader {
  public:

@@ -7,9 +7,10 @@
 #include <memory>
 #include <optional>
 #include <queue>
-#include <random>
 #include <set>
 
+#include "articula/operators/inverses.hpp"
+#include "articula/operators/trials.hpp"
 #include "articula/operators/words.hpp"
 #include "articula/spatial/dense.hpp"
 
@@ -63,11 +64,7 @@ struct Move {
 class Deriver {
  public:
   explicit Deriver(OperatorState& state) : state_(state), letters_(state.model().has_mimics()) {
-    bool chain = true, rotors = false;
-    std::vector<int> outboard(state.bodies() + 1);
-    for (const articula::Body& b : state.model().bodies()) chain &= ++outboard[b.inboard + 1] == 1;
-    const Tree<double>& tree = state.model().tree<double>();
-    for (int i = 0; i < tree.nv; ++i) rotors |= tree.armature[i] != 0;
+    const bool chain = is_chain(state.model()), rotors = has_rotors(state.model());
     const int rotor = letters_.symbol(Symbol::rotor);
     if (!rotors) rules_.push_back({{{rotor}, {rotor}}, {}, "rotor = 0", "this model"});
     for (const Rewriting& r : rewritings()) {
@@ -356,30 +353,24 @@ class Deriver {
 
   void check(Space from, const std::vector<const Words*>& sums, Derivation& out) {
     std::mt19937_64 engine(1);
-    const auto random = [&](int size) {
-      std::vector<double> x(size);
-      for (double& y : x) y = static_cast<double>(engine() >> 11) * 0x1p-52 - 1;
-      return x;
-    };
     std::vector<double> x;
     if (out.result->from == Space::any) {  // a multiple of the identity
-      if (from != Space::frame) x = random(state_.size_of(from));
+      if (from != Space::frame) x = random_vector(engine, state_.size_of(from));
     } else {
       Program result(state_, out.result);
-      for (int i = 0; i < result.inputs(); ++i) inputs_.push_back(random(result.input_size(i)));
-      if (from != Space::one) x = random(result.columns());
+      for (int i = 0; i < result.inputs(); ++i)
+        inputs_.push_back(random_vector(engine, result.input_size(i)));
+      if (from != Space::one) x = random_vector(engine, result.columns());
       rows_ = result.rows();
     }
     std::vector<double> before;
     for (std::size_t i = 0; i < sums.size(); ++i) {
       const auto value = times(*sums[i], x);
       if (!value) return;
-      double most = 1, difference = 0;
-      for (std::size_t k = 0; i > 0 && k < value->size(); ++k) {
-        most = std::max(most, std::abs((*value)[k]));
-        difference = std::max(difference, std::abs((*value)[k] - before[k]));
+      if (i > 0) {
+        for (std::size_t k = 0; k < before.size(); ++k) before[k] -= (*value)[k];
+        out.steps[i].residual = largest(before) / std::max(1.0, largest(*value));
       }
-      out.steps[i].residual = difference / most;
       before = *value;
     }
     out.checked = true;

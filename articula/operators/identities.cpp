@@ -4,7 +4,9 @@
 #include <cmath>
 #include <random>
 
+#include "articula/operators/inverses.hpp"
 #include "articula/operators/parse.hpp"
+#include "articula/operators/trials.hpp"
 
 namespace articula::operators {
 
@@ -114,18 +116,6 @@ constexpr OperatorIdentity ring_identities[] = {
      "2*star(K)*star(psi)*star(H_dot)"},
 };
 
-double largest(std::span<const double> x) {
-  double most = 0;
-  for (const double v : x) most = std::isfinite(v) ? std::max(most, std::abs(v)) : HUGE_VAL;
-  return most;
-}
-
-std::vector<double> random_vector(std::mt19937_64& engine, int size) {
-  std::vector<double> x(size);
-  for (double& v : x) v = static_cast<double>(engine() >> 11) * 0x1p-52 - 1;
-  return x;
-}
-
 double residual_of(OperatorState& state, const OperatorIdentity& identity, std::mt19937_64& engine) {
   const NodePtr left = parse(identity.left, true).node, right = parse(identity.right, true).node;
   Program one(state, left), difference(state, sum(left, right, -1));
@@ -193,10 +183,7 @@ std::vector<IdentityResidual> check_identities(OperatorState& state, std::uint64
   for (const OperatorIdentity& i : identities()) put(i);
   if (state.has_velocities())
     for (const OperatorIdentity& i : ring_identities) put(i);
-  std::vector<int> children(state.bodies() + 1);
-  bool chain = true;
-  for (const articula::Body& b : state.model().bodies()) chain &= ++children[b.inboard + 1] == 1;
-  if (chain) {
+  if (is_chain(state.model())) {
     put({"psi* H* D^-1 H psi = Omega + (psi - I)* Omega + Omega (psi - I)", "OSC (56), docs/math.md 2",
          "star(psi)*star(H)*inv(D)*H*psi", "Omega + star(psi - I)*Omega + Omega*(psi - I)"});
     put({"Omega = E_psi* Omega E_psi + H* D^-1 H", "OSC (57)", "Omega",

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "articula/model/model.hpp"
 
 namespace articula::operators {
@@ -212,10 +214,17 @@ struct Inverter::Rules {
   static NodePtr scaled(double factor, const NodePtr& x) { return factor == 1 ? x : scale(factor, x); }
 };
 
-Inverter::Inverter(const Model& model) : mimics_(model.has_mimics()) {
-  const Tree<double>& tree = model.tree<double>();
-  for (int i = 0; i < tree.nv; ++i) has_rotors_ |= tree.armature[i] != 0;
+bool is_chain(const Model& model) {
+  std::vector<int> outboard(model.bodies().size() + 1);
+  return std::all_of(model.bodies().begin(), model.bodies().end(),
+                     [&](const articula::Body& b) { return ++outboard[b.inboard + 1] == 1; });
 }
+bool has_rotors(const Model& model) {
+  const Tree<double>& tree = model.tree<double>();
+  return std::any_of(tree.armature, tree.armature + tree.nv, [](double x) { return x != 0; });
+}
+
+Inverter::Inverter(const Model& model) : mimics_(model.has_mimics()), has_rotors_(has_rotors(model)) {}
 
 NodePtr Inverter::invert(const NodePtr& n) const { return Rules{mimics_, has_rotors_}.invert(n); }
 

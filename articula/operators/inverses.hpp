@@ -14,6 +14,10 @@ constexpr bool symmetric(Symbol s) {
          s == Symbol::rotor;
 }
 
+/// Every body has one outboard of it at most, and one hangs on the world.
+bool is_chain(const Model& model);
+bool has_rotors(const Model& model);
+
 class Inverter {
  public:
   explicit Inverter(const Model& model);
@@ -22,7 +26,7 @@ class Inverter {
 
  private:
   struct Rules;
-  bool mimics_, has_rotors_ = false;
+  bool mimics_, has_rotors_;
 };
 
 }  // namespace articula::operators
