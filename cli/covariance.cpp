@@ -143,18 +143,9 @@ ExitCode run(const CovarianceOptions& options) {
                                   {.named = {of_tau, of_wrenches, of_masses}, .neutral_if_absent = true});
   std::string text = "{\n \"model\": ";
   append(describe_model(model), 1, text);
-  text += ",\n \"results\": [";
-  for (std::size_t i = 0; i < states.size(); ++i) {
-    text += i ? ",\n  " : "\n  ";
-    try {
-      append(result_of(work, options, states[i], frames), 2, text);
-    } catch (const SingularError& error) {
-      throw ComputationError(fmt::format("state {}: {}", i, error.what()));
-    } catch (const ArgumentError& error) {
-      throw InputError(fmt::format("state {}: {}", i, error.what()));
-    }
-  }
-  text += states.empty() ? "]\n}\n" : "\n ]\n}\n";
+  text += ",\n";
+  append_results(
+      states.size(), [&](std::size_t i) { return result_of(work, options, states[i], frames); }, text);
   out.write(text);
   out.finish();
   return done;

@@ -167,41 +167,34 @@ ExitCode run(const OperatorsOptions& options) {
   const auto states =
       read_states(options.states, model, needs, {.named = parsed.vectors, .neutral_if_absent = true});
 
-  std::string text = "{\n \"results\": [";
-  for (std::size_t i = 0; i < states.size(); ++i) {
+  const auto result_of = [&](std::size_t i) {
     const auto &q = states[i][Input::q], &v = states[i][Input::v];
     v.empty() ? state.update(q) : state.update(q, v);
     Json result = Json::object();
-    try {
-      if (options.derive) {
-        const operators::Derivation derivation = operators::derive(state, parsed.node, options.dense);
-        result["derive"] = steps_of(derivation);
-        if (!program && derivation.result->from != operators::Space::any) compile(derivation.result);
-      }
-      if (program && is_vector && (!options.derive || has_all(parsed, states[i]))) {
-        std::vector<double> value(program->rows());
-        const auto inputs = vectors_of(parsed, *program, states[i], i);
-        program->evaluate(inputs, value);
-        if (!all_finite(value)) throw not_finite(i);
-        result["value"] = value;
-      }
-      if (program && options.dense) {
-        const operators::Dense dense = program->dense();
-        if (!all_finite(dense.numbers)) throw not_finite(i);
-        result["value"] = matrix(dense);
-      }
-      if (program && (options.explain || options.derive)) result["explain"] = explained(*program);
-      if (options.rates) result["rates"] = rates_of(model, states[i], i);
-      if (options.identities) result["identities"] = identities_of(state);
-    } catch (const SingularError& error) {
-      throw ComputationError(fmt::format("state {}: {}", i, error.what()));
-    } catch (const ArgumentError& error) {
-      throw InputError(fmt::format("state {}: {}", i, error.what()));
+    if (options.derive) {
+      const operators::Derivation derivation = operators::derive(state, parsed.node, options.dense);
+      result["derive"] = steps_of(derivation);
+      if (!program && derivation.result->from != operators::Space::any) compile(derivation.result);
     }
-    text += i ? ",\n  " : "\n  ";
-    append(result, 2, text);
-  }
-  text += states.empty() ? "]\n}\n" : "\n ]\n}\n";
+    if (program && is_vector && (!options.derive || has_all(parsed, states[i]))) {
+      std::vector<double> value(program->rows());
+      const auto inputs = vectors_of(parsed, *program, states[i], i);
+      program->evaluate(inputs, value);
+      if (!all_finite(value)) throw not_finite(i);
+      result["value"] = value;
+    }
+    if (program && options.dense) {
+      const operators::Dense dense = program->dense();
+      if (!all_finite(dense.numbers)) throw not_finite(i);
+      result["value"] = matrix(dense);
+    }
+    if (program && (options.explain || options.derive)) result["explain"] = explained(*program);
+    if (options.rates) result["rates"] = rates_of(model, states[i], i);
+    if (options.identities) result["identities"] = identities_of(state);
+    return result;
+  };
+  std::string text = "{\n";
+  append_results(states.size(), result_of, text);
   out.write(text);
   out.finish();
   return done;

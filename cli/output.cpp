@@ -152,6 +152,21 @@ std::string count_of(std::size_t n, const char* what) {
   return fmt::format("{} {}{}", n, what, n == 1 ? "" : "s");
 }
 
+void append_results(std::size_t states, const std::function<Json(std::size_t)>& of, std::string& text) {
+  text += " \"results\": [";
+  for (std::size_t i = 0; i < states; ++i) {
+    text += i ? ",\n  " : "\n  ";
+    try {
+      append(of(i), 2, text);
+    } catch (const SingularError& error) {
+      throw ComputationError(fmt::format("state {}: {}", i, error.what()));
+    } catch (const ArgumentError& error) {
+      throw InputError(fmt::format("state {}: {}", i, error.what()));
+    }
+  }
+  text += states == 0 ? "]\n}\n" : "\n ]\n}\n";
+}
+
 Json describe_model(const Model& model) {
   Json joints = Json::array();
   for (const Joint& joint : model.joints()) {

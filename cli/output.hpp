@@ -1,6 +1,7 @@
 // Where results go: stdout, or a file that appears only when it is complete. And how JSON is laid out.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -42,6 +43,8 @@ void add_out_option(CLI::App& app, std::string& out);
 /// Appends JSON as text: lists of numbers in one line, matrices one row per line, every double to the last
 /// bit.
 void append(const Json& value, int indent, std::string& text);
+/// The end of a document, `"results": [of(0), of(1), ..]}`. What the library finds wrong with a state names it.
+void append_results(std::size_t states, const std::function<Json(std::size_t)>& of, std::string& text);
 
 /// "1 link", "2 links".
 std::string count_of(std::size_t n, const char* what);
