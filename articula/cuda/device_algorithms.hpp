@@ -3,7 +3,7 @@
 // (articula/batch) say around them.
 #pragma once
 
-#include "articula/cuda/device_limbs.hpp"
+#include "articula/cuda/device_loops.hpp"
 #include "articula/kernels/centroidal_map_text.hpp"
 #include "articula/kernels/diagonal_text.hpp"
 #include "articula/kernels/inverse_dynamics_text.hpp"
@@ -48,7 +48,9 @@ struct forward_dynamics : InOwnCoordinates {
   static constexpr MemoryNeeds needs = accelerating;
   static constexpr bool takes = limb_by_limb, gives = limb_by_limb;
   ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
-    if constexpr (limb_by_limb)
+    if constexpr (ARTICULA_LOOPS)
+      return accelerate_by_loops(x, m);
+    else if constexpr (limb_by_limb)
       return accelerate_limb_by_limb(x, m);
     else
       return accelerate(x.tree, x[q], x[v], x[tau], x.wrenches, m, x.out[0]);

@@ -15,7 +15,7 @@ constexpr bool branched() {
     if (tree_index[k].inboard != k - 1) return true;
   return false;
 }
-inline constexpr bool limb_by_limb = !has_mimics && !varied && (sides > 1 || branched());
+inline constexpr bool limb_by_limb = !has_mimics && !varied && (sides > 1 || ARTICULA_LOOPS || branched());
 
 /// What a thread knows of the bodies on its side, and where it finds their numbers.
 struct OneSide {
@@ -92,7 +92,7 @@ struct LimbByLimb {
       for (int i = 0; i < 6; ++i) xk[body::f + i] -= wrenches[6 * (k - 1) + i];
   }
   /// See articulate.
-  template <int k>
+  template <int k, bool first_child = tree_index[k].inboard == k - 1>
   ARTICULA_INLINE void pass(Articulated<Number>* sum, Number& smallest) const {
     constexpr BodyIndex b = tree_index[k];
     constexpr int v_end = k < bodies ? tree_index[k + 1].v : nv;
@@ -113,7 +113,7 @@ struct LimbByLimb {
           smallest = smaller(smallest, pass_joint<decltype(j), true, false>(tree, m, tau, k, at));
         });
     own.template join<k>(at);
-    if constexpr (b.inboard == k - 1)
+    if constexpr (first_child)
       sum[b.inboard] = at;
     else if constexpr (b.inboard != 0)
       sum[b.inboard].P += at.P, sum[b.inboard].p += at.p;
@@ -140,13 +140,20 @@ struct LimbByLimb {
     });
     return smallest;
   }
+  /// See smooth.
+  template <int k>
+  ARTICULA_INLINE void smooth(Spatial<Number>& lam, Number* a) const {
+    constexpr BodyIndex b = tree_index[k];
+    if constexpr (b.inboard != k - 1) lam = gather<1, Spatial<Number>>(m.lambda + 6 * b.inboard);
+    visit(
+        b.kind, [&](auto j)
+                    __attribute__((always_inline)) { lam = smooth_body<decltype(j)>(tree, m, k, lam, a); });
+    if constexpr (b.has_sides) scatter<1>(lam, m.lambda + 6 * k);
+    done(k, b.v, (k < bodies ? tree_index[k + 1].v : nv) - b.v);
+  }
   ARTICULA_INLINE void outward(Number* a) const {
-    smooth(
-        tree, m, a, [&](int k) __attribute__((always_inline)) {
-          // Of the body before, whose accelerations are known now.
-          if (k > 1) done(k - 1, tree_index[k - 1].v, tree_index[k].v - tree_index[k - 1].v);
-        });
-    done(bodies, tree_index[bodies].v, nv - tree_index[bodies].v);
+    Spatial<Number> lam{};
+    for_each_index<bodies>([&](auto i) __attribute__((always_inline)) { smooth<i.value + 1>(lam, a); });
   }
 };
 /// Arguments are read when a body needs them, and results given as soon as they are known.

@@ -8,6 +8,7 @@
 #ifdef __CUDACC_RTC__
 #define ARTICULA_KERNEL extern "C" __global__
 #define ARTICULA_TABLE_MEMORY __constant__
+#define ARTICULA_SHARED __shared__
 #define ARTICULA_ALWAYS_INLINE __forceinline__
 #define __builtin_sqrt ::sqrt
 #define __builtin_sqrtf ::sqrtf
@@ -19,12 +20,14 @@
 #define __builtin_memcpy ::memcpy
 #define __builtin_nan ::nan
 #define __builtin_fmaf ::fmaf
+#define __builtin_fma ::fma
 #define __builtin_rintf ::rintf
 #define __builtin_prefetch(...)
 #else
 #define ARTICULA_SINE_COSINE(x, s, c) (*(s) = __builtin_sin(x), *(c) = __builtin_cos(x))
 #define ARTICULA_KERNEL extern "C"
 #define ARTICULA_TABLE_MEMORY static constexpr
+#define ARTICULA_SHARED thread_local
 #define ARTICULA_ALWAYS_INLINE __attribute__((always_inline)) inline
 #define __launch_bounds__(...)
 struct Dimensions {

@@ -1,5 +1,7 @@
 #include "articula/cuda/folding.hpp"
 
+#include "articula/cuda/arguments.hpp"
+
 namespace articula::cuda {
 
 namespace {
@@ -52,6 +54,29 @@ Folding fold(const Model& model, int sides) {
   }
   if (sides == 1 || !any) folding.sides = 1;
   return folding;
+}
+
+std::vector<LimbLoop> limb_loops(const Model& model) {
+  const Tree<double>& tree = model.tree<double>();
+  std::vector<LimbLoop> limbs;
+  for (int end = tree.slots(); end > 1;) {  // bodies are numbered depth first: the one before `end` is a tip
+    int first = end;
+    while (first > 1 && tree.index[first - 1].kind == HingeKind::revolute &&
+           (first == end || tree.index[first].inboard == first - 1) && !tree.index[first - 1].has_sides)
+      --first;
+    if (first < end) limbs.push_back({first, end, tree.index[first].inboard});
+    for (end = first < end ? first : end - 1; end > 1 && tree.index[end - 1].has_carry; --end) {
+    }
+  }
+  return limbs;
+}
+bool can_loop(const Model& model) {
+  constexpr int shared_bytes = 48 << 10, numbers_of_body = 15;
+  const std::vector<LimbLoop> limbs = limb_loops(model);
+  int longest = 0;
+  for (const LimbLoop& limb : limbs) longest = std::max(longest, limb.end - limb.first);
+  return !limbs.empty() &&
+         longest * numbers_of_body * warp * static_cast<int>(sizeof(double)) <= shared_bytes;
 }
 
 template <class S>

@@ -21,6 +21,15 @@ struct Folding {
 /// The folding for so many threads to a state; sides is 1 where the model has no limbs for them.
 Folding fold(const Model& model, int sides);
 
+/// A limb that a loop goes through (device_loops.hpp): bodies first .. end - 1, each on the one before, all by revolute
+/// joints, the last one a tip; the first one on body `on`.
+struct LimbLoop {
+  int first, end, on;
+};
+std::vector<LimbLoop> limb_loops(const Model& model);
+/// Whether it has such limbs, and the longest fits a multiprocessor's memory.
+bool can_loop(const Model& model);
+
 /// The folded model with one side's numbers.
 template <class S>
 class FoldedTree {

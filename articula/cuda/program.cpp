@@ -29,6 +29,8 @@ std::string adapted(std::string text, Style style) {
           "{ SinCos<double> t; device::sine_cosine(x, &t.sin, &t.cos); return t; }");
   replace("{ return {__builtin_sinf(x), __builtin_cosf(x)}; }",
           "{ SinCos<float> t; device::sine_cosine(x, &t.sin, &t.cos); return t; }");
+  replace("reciprocal(double x) { return 1.0 / x; }",
+          "reciprocal(double x) { return device::inverse_of(x); }");
   // Lanes are never bodies: a thread has one state.
   replace("struct WideOf<double>", "struct WideOf<NotOnDevices<double>>");
   replace("struct WideOf<float>", "struct WideOf<NotOnDevices<float>>");
@@ -79,7 +81,8 @@ std::string adapted(std::string text, Style style) {
 template <class S>
 class Tables {
  public:
-  Tables(const Model& model, const Task& task, const Folding& folding) : model_(model), task_(task) {
+  Tables(const Model& model, const Task& task, const Folding& folding, bool loops)
+      : model_(model), task_(task), loops_(loops) {
     for (int side = 0; folding.sides > 1 && side < folding.sides; ++side)
       folded_.emplace_back(model, folding, side);
     tree_ = folded_.empty() ? model.tree<S>() : folded_[0].tree();
@@ -99,6 +102,7 @@ class Tables {
     choices();
     tree();
     sides();
+    if (loops_) loops();
     linearization();
     frames();
     motion();
@@ -113,8 +117,8 @@ class Tables {
     return text;
   }
   template <class F>
-  void table(const char* type, const char* name, std::size_t n, F&& f) {
-    out_ += fmt::format("ARTICULA_TABLE {} {}[] = {{", type, name);
+  void table(const char* type, const char* name, std::size_t n, F&& f, const char* where = "ARTICULA_TABLE") {
+    out_ += fmt::format("{} {} {}[] = {{", where, type, name);
     for (std::size_t i = 0; i < n; ++i) out_ += f(i) + ",";
     out_ += n == 0 ? "{}};\n" : "};\n";
   }
@@ -229,6 +233,53 @@ class Tables {
     table("bool", "sided", slots, [&](std::size_t k) { return std::string(sided_[k] ? "true" : "false"); });
   }
 
+  /// Limbs that loops go through, and what of the model those read while they run.
+  void loops() {
+    const std::vector<LimbLoop> limbs = limb_loops(model_);
+    std::vector<int> hub(tree_.slots(), -1);  // by slot: number among the bodies that have such limbs
+    std::vector<bool> looped(tree_.slots());
+    int hubs = 0, longest = 0;
+    for (const LimbLoop& limb : limbs) {
+      if (hub[limb.on] < 0) hub[limb.on] = hubs++;
+      longest = std::max(longest, limb.end - limb.first);
+      std::fill(looped.begin() + limb.first, looped.begin() + limb.end, true);
+    }
+    constant("int", "loop_hubs", std::max(1, hubs));
+    constant("int", "longest_loop", longest);
+    constant("int", "loop_count", limbs.size());
+    const std::size_t slots = tree_.slots();
+    table("bool", "looped", slots, [&](std::size_t k) { return std::string(looped[k] ? "true" : "false"); });
+    table("int", "hub", slots, [&](std::size_t k) { return fmt::format("{}", hub[k]); });
+    const char* const memory = "ARTICULA_TABLE_MEMORY";
+    out_ +=
+        "struct LimbLoop { int first, end, hub; };\nstruct LoopedBody { int q, v; bool l_is_zero; Number "
+        "offset, armature; };\n";
+    table(
+        "LimbLoop", "limb_loops", limbs.size(),
+        [&](std::size_t i) {
+          return fmt::format("{{{},{},{}}}", limbs[i].first, limbs[i].end, hub[limbs[i].on]);
+        },
+        memory);
+    table(
+        "LoopedBody", "looped_bodies", slots,
+        [&](std::size_t k) {
+          if (!looped[k]) return std::string("{}");
+          const BodyIndex& b = tree_.index[k];
+          const S* const l = tree_.constants_of(static_cast<int>(k)) + block * articula::constant::l;
+          return fmt::format("{{{},{},{},{},{}}}", b.q, b.v, l[0] == 0 && l[block] == 0 && l[2 * block] == 0,
+                             number(tree_.offset[k]), number(tree_.armature[b.v]));
+        },
+        memory);
+    // A body's side by side: fewer lines of the cache for constants.
+    constexpr std::size_t count = articula::constant::count;
+    table(
+        "Number", "looped_constants", slots * count,
+        [&](std::size_t i) {
+          return number(tree_.constants_of(static_cast<int>(i / count))[i % count * block]);
+        },
+        memory);
+  }
+
   void linearization() {
     struct Columns : LinearizationWorkspace<S> {
       explicit Columns(const Model& model) : LinearizationWorkspace<S>(model, {}, {}) {}
@@ -296,6 +347,7 @@ class Tables {
   const Task& task_;
   std::vector<FoldedTree<S>> folded_;  // by side; none: the model is as it is
   std::vector<bool> sided_;
+  bool loops_;
   Tree<S> tree_;
   std::string out_;
 };
@@ -311,6 +363,9 @@ Program program_of(const Model& model, const Task& task, Style style, const Tuni
                         !task.wrenches && !task.varied && !model.has_mimics();
   const Folding folding = fold(model, foldable ? tuning.sides : 1);
   program.sides = folding.sides;
+  const bool loops = foldable && tuning.loops && can_loop(model);
+  // Measured (docs/gpu.md): elsewhere the branches of the compiler's own sine keep it from mixing all bodies' work.
+  const bool own_sine = style == Style::specialised && task.algorithm == "forward_dynamics" && !loops;
   // Of floats, within two units in the last place: what follows after a division has more rounding than that.
   if (sizeof(S) == sizeof(float)) program.options = {"--prec-div=false", "--prec-sqrt=false", "--ftz=true"};
   unsigned kinds = 0;
@@ -318,18 +373,20 @@ Program program_of(const Model& model, const Task& task, Style style, const Tuni
     kinds |= 1u << static_cast<int>(model.tree<S>().index[k].kind);
   const bool revolute = kinds == 1u << static_cast<int>(HingeKind::revolute);
   program.text = fmt::format(
-      "{}#define ARTICULA_BOUNDS {}{}\n#define ARTICULA_SIDES {}\n#define {}\n#define ARTICULA_KINDS {}u\n"
+      "{}#define ARTICULA_BOUNDS {}{}\n#define ARTICULA_SIDES {}\n#define ARTICULA_LOOPS {:d}\n#define "
+      "ARTICULA_OWN_SINE {:d}\n#define {}\n#define ARTICULA_KINDS {}u\n"
       "#define ARTICULA_IS_REVOLUTE(kind) {}\n#include \"articula/cuda/device_prelude.hpp\"\n"
       "namespace articula::device {{ using Number = {}; }}\n#include \"articula/cuda/device_kernel.hpp\"\n",
       style == Style::specialised ? "#define ARTICULA_SPECIALISED\n" : "", tuning.threads,
-      tuning.blocks > 0 ? fmt::format(", {}", tuning.blocks) : std::string(), folding.sides,
+      tuning.blocks > 0 ? fmt::format(", {}", tuning.blocks) : std::string(), folding.sides, loops, own_sine,
       task.algorithm == "rollout" ? std::string("ARTICULA_ROLLOUT")
       : task.listed >= 0          ? fmt::format("ARTICULA_ALGORITHM listed<{}>", task.listed)
                                   : fmt::format("ARTICULA_ALGORITHM {}", task.algorithm),
       kinds, revolute ? "true" : "((kind) == HingeKind::revolute)",
       sizeof(S) == sizeof(double) ? "double" : "float");
   for (const Text& text : texts()) program.files.emplace_back(text.name, adapted(text.text, style));
-  program.files.emplace_back("articula/cuda/device_tables.hpp", Tables<S>(model, task, folding).text());
+  program.files.emplace_back("articula/cuda/device_tables.hpp",
+                             Tables<S>(model, task, folding, loops).text());
   for (const char* const nothing :
        {"articula/spatial/aligned.hpp", "articula/model/model.hpp", "array", "bit", "cmath", "cstddef",
         "cstdint", "span", "string", "string_view", "type_traits", "vector"})
@@ -338,50 +395,5 @@ Program program_of(const Model& model, const Task& task, Style style, const Tuni
 }
 template Program program_of<double>(const Model&, const Task&, Style, const Tuning&);
 template Program program_of<float>(const Model&, const Task&, Style, const Tuning&);
-
-namespace {
-
-bool branched(const Model& model) {
-  const Tree<double>& tree = model.tree<double>();
-  for (int k = 2; k <= tree.bodies; ++k)
-    if (tree.index[k].inboard != k - 1) return true;
-  return false;
-}
-/// Where limbs fit registers one at a time, though the whole tree does not.
-constexpr int most_bodies_by_limbs = 32;
-
-}  // namespace
-
-Style best_style(const Model& model, const Task& task, bool in_double) {
-  // Measured on an H200 (docs/gpu.md): beyond these sizes code leaves the instruction cache or registers spill.
-  const int bodies = model.body_count();
-  if (task.varied || model.has_mimics()) return Style::rolled;
-  const std::string_view name = task.algorithm;
-  int most = 0;
-  if (name == "forward_dynamics" && branched(model))
-    most = most_bodies_by_limbs;
-  else if (name == "forward_dynamics" || name == "inverse_dynamics" || name == "bias_forces" ||
-           name == "gravity_forces")
-    most = in_double ? 16 : 20;
-  else if (name == "mass_matrix" || name == "inverse_mass_matrix")
-    most = 16;
-  else if (name == "rollout")
-    most = in_double ? 8 : 16;
-  else if (name == "linearized_forward" || name == "linearized_inverse" || name == "forward_gradient")
-    most = 8;
-  return bodies <= most ? Style::specialised : Style::rolled;
-}
-Tuning best_tuning(const Model& model, const Task& task, Style style, bool in_double) {
-  // Measured on an H200 (docs/gpu.md).
-  if (task.algorithm == "linearized_inverse" && style == Style::rolled && !in_double) return {.blocks = 4};
-  if (style != Style::specialised || task.algorithm != "forward_dynamics" || !branched(model)) return {};
-  const bool large = model.body_count() > 20, folds = fold(model, 2).sides == 2;
-  // Threads share a state where its numbers would not fit one thread's registers.
-  if (large && folds && !in_double) return {.threads = 64, .sides = 2};
-  if (large) return {.blocks = in_double ? 3 : 4};
-  if (in_double && folds) return {.sides = 2};
-  return {.threads = in_double ? 128 : 64};
-}
-bool linearized_in_steps(const Model& model) { return model.nv() <= 20 && !model.has_mimics(); }
 
 }  // namespace articula::cuda

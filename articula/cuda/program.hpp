@@ -37,6 +37,8 @@ struct Tuning {
   int blocks =
       0;  // that are to fit a multiprocessor at least, which limits registers; 0: the compiler's choice
   int sides = 1;  // threads that share a state, each with one of limbs that are alike (folding.hpp)
+  bool loops =
+      false;  // limbs that are serial chains of revolute joints go through one loop (device_loops.hpp)
 };
 
 struct Program {
