@@ -204,15 +204,13 @@ def _library_of(x: Any) -> _Library:
     return {"torch": _Torch, "cupy": _Cupy, "jax": _Jax, "jaxlib": _Jax}.get(name, _Library)(x)
 
 
-def call(model: Any, name: str, about: dict[str, Any], given: dict[str, Any], last_of: dict[str, tuple[int, ...]]) -> list[Any]:
-    """The results of an algorithm, one for each part. last_of: the arrays among what was given, and the dimensions of one
-    state."""
+def _gathered(name: str, given: dict[str, Any], last_of: dict[str, tuple[int, ...]]) -> tuple[_Library, Any, dict[str, Any], str, tuple[int, ...]]:
+    """The library of what was given, its first array on the GPU, all arrays there, their kind of number, and the dimensions
+    before those of one state."""
     from ._arrays import common_shape
 
     first = next(x for argument, x in given.items() if argument in last_of and lives_on_gpu(x))
     library = _library_of(first)
-    if given.get("method", "automatic") != "automatic":
-        raise Error(f"{name}: method is {given['method']!r}; on a GPU there is one, \"automatic\"")
     arrays: dict[str, Any] = {}
     for argument in last_of:
         x = given[argument]
@@ -228,16 +226,65 @@ def call(model: Any, name: str, about: dict[str, Any], given: dict[str, Any], la
         arrays[argument] = x
     kinds = [library.kind(x) for argument, x in arrays.items() if hasattr(given[argument], "dtype") or lives_on_gpu(given[argument])]
     kind = "float32" if all(k == "float32" for k in kinds) else "float64"
-    leading = common_shape(name, [(argument, library.shape(x), last_of[argument]) for argument, x in arrays.items()])
+    return library, first, arrays, kind, common_shape(name, [(argument, library.shape(x), last_of[argument]) for argument, x in arrays.items()])
+
+
+def _plain(library: _Library, name: str, arrays: dict[str, Any], leading: tuple[int, ...], last_of: dict[str, tuple[int, ...]], kind: str) -> dict[str, Any]:
+    try:
+        return {a: library.plain(x, leading + last_of[a], kind) for a, x in arrays.items()}
+    except Error as error:
+        raise Error(f"{name}: {error}") from None
+
+
+def _addresses(library: _Library, arrays: dict[str, Any]) -> dict[str, tuple[int, int]]:
+    return {a: (library.address(x), math.prod(library.shape(x))) for a, x in arrays.items()}
+
+
+def _done(model: Any, library: _Library) -> None:
+    used.add(model)
+    if library.waits:
+        _core._device_check(model)
+
+
+def _dimensions(x: Any) -> int:
+    import numpy as np
+
+    return len(_library_of(x).shape(x) if lives_on_gpu(x) else np.shape(x))
+
+
+def rollout(model: Any, given: dict[str, Any], step: float, steps: int, every: int, integrator: str, damping: bool) -> tuple[Any, Any]:
+    """Paths of q and v; given: q, v and, where there are forces, tau, held or of each step."""
+    one: dict[str, tuple[int, ...]] = {"q": (model.nq,), "v": (model.nv,)}
+    if "tau" in given:
+        dimensions = {a: _dimensions(x) for a, x in given.items()}
+        one["tau"] = (steps, model.nv) if dimensions["tau"] == max(dimensions["q"], dimensions["v"]) + 1 else (model.nv,)
+    library, first, arrays, kind, leading = _gathered("rollout", given, one)
+    if steps % every:
+        raise Error(f"rollout: steps is {steps} and every {every}; expected steps a multiple of every")
+    arrays = _plain(library, "rollout", arrays, leading, one, kind)
+    paths = [library.empty((*leading, steps // every, n), kind) for n in (model.nq, model.nv)]
+    if math.prod(leading) > 0:
+        _core._device_rollout(
+            model, kind == "float32", library.device, library.stream(first), _addresses(library, arrays),
+            [(library.address(x), math.prod(leading) * (steps // every) * n) for x, n in zip(paths, (model.nq, model.nv))],
+            step, steps, every, integrator, damping,
+        )  # fmt: skip
+        _done(model, library)
+    return library.result(paths[0]), library.result(paths[1])
+
+
+def call(model: Any, name: str, about: dict[str, Any], given: dict[str, Any], last_of: dict[str, tuple[int, ...]]) -> list[Any]:
+    """The results of an algorithm, one for each part. last_of: the arrays among what was given, and the dimensions of one
+    state."""
+    if given.get("method", "automatic") != "automatic":
+        raise Error(f"{name}: method is {given['method']!r}; on a GPU there is one, \"automatic\"")
+    library, first, arrays, kind, leading = _gathered(name, given, last_of)
     count = math.prod(leading)
     columns = len(leading) == 1 and all(
         library.by_columns(x) and library.kind(x) == kind and library.shape(x)[0] == count for x in arrays.values()
     )
     if not columns:
-        try:
-            arrays = {a: library.plain(x, leading + last_of[a], kind) for a, x in arrays.items()}
-        except Error as error:
-            raise Error(f"{name}: {error}") from None
+        arrays = _plain(library, name, arrays, leading, last_of, kind)
     frames = given.get("frame", ())
     if isinstance(frames, (str, int)) or hasattr(frames, "__index__"):
         frames = (frames,)
@@ -246,12 +293,9 @@ def call(model: Any, name: str, about: dict[str, Any], given: dict[str, Any], la
     if count > 0:
         _core._device_compute(
             model, name, kind == "float32", library.device, library.stream(first), columns,
-            {a: (library.address(x), math.prod(library.shape(x))) for a, x in arrays.items()},
-            [(library.address(x), math.prod(shape)) for x, shape in zip(results, shapes)], list(frames), "world" if given.get("axes") is None else given["axes"],
+            _addresses(library, arrays), [(library.address(x), math.prod(shape)) for x, shape in zip(results, shapes)], list(frames), "world" if given.get("axes") is None else given["axes"],
         )  # fmt: skip
-        used.add(model)
-        if library.waits:
-            _core._device_check(model)
+        _done(model, library)
     made = [library.result(x) for x in results]
     return [library.whole(x) if whole else x for x, (_, _, whole) in zip(made, about["parts"])]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING, Any, Callable, Mapping, NamedTuple, Sequence, Union
 
-from . import _core, controllers as _controllers
+from . import _core, _device, controllers as _controllers
 from ._arrays import as_array, common_shape, rows
 from ._errors import Error
 from ._model import Model
@@ -208,7 +208,7 @@ def rollout(
     """Many trajectories at once, `steps` steps each, of which every `every`th state is kept.
 
     q: shape (..., nq), v: (..., nv), tau: (..., nv) held, or (..., steps, nv) a force for each step (as many
-    dimensions as q and v have, and one more).
+    dimensions as q and v have, and one more). Arrays on a GPU are moved there, all at once, and so are the results (docs/gpu.md).
 
     Example:
         >>> arm = articula.load("arm7")
@@ -221,6 +221,9 @@ def rollout(
     steps, every = whole("rollout", "steps", steps, 1), whole("rollout", "every", every, 1)
     count_of_threads = 0 if threads is None else whole("rollout", "threads", threads, 1, 1024)
     integrator = word("rollout", "integrator", integrator)
+    given = {"q": q, "v": v} | ({} if tau is None else {"tau": tau})
+    if any(_device.lives_on_gpu(x) for x in given.values()):
+        return Rollout(*_device.rollout(model, given, number("rollout", "step", step), steps, every, integrator, flag("rollout", "damping", damping)))
     arrays: list[tuple[str, Any, tuple[int, ...]]] = [("q", as_array("rollout", "q", q), (model.nq,)), ("v", as_array("rollout", "v", v), (model.nv,))]
     leading = common_shape("rollout", [(name, x.shape, last) for name, x, last in arrays])
     last: tuple[int, ...] = (model.nv,)

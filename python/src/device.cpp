@@ -118,6 +118,32 @@ void device_compute(nb::handle model, const std::string& name, bool in_float, in
   in_float ? compute<float>(model, asked) : compute<double>(model, asked);
 }
 
+struct AskedRollout {
+  int device;
+  std::uintptr_t stream;
+  There q, v, tau, q_path, v_path;
+  RolloutOptions options;
+};
+template <class S>
+void roll_out(nb::handle model, const AskedRollout& asked) {
+  with_batches(model, [&](ModelObject& m, OnDevices& devices) {
+    cuda::Batch<S>& batch = batch_of<S>(m, devices, asked.device, false);
+    batch.use_stream(reinterpret_cast<cuda::Handle>(asked.stream));
+    batch.rollout(numbers<const S>(asked.q), numbers<const S>(asked.v), numbers<const S>(asked.tau),
+                  asked.options, numbers<S>(asked.q_path), numbers<S>(asked.v_path));
+  });
+}
+void device_rollout(nb::handle model, bool in_float, int device, std::uintptr_t stream, nb::dict in,
+                    nb::list out, double step, std::size_t steps, std::size_t every,
+                    const std::string& integrator, bool damping) {
+  AskedRollout asked{device, stream, there(in["q"]), there(in["v"]), {}, there(out[0]), there(out[1]), {}};
+  if (in.contains("tau")) asked.tau = there(in["tau"]);
+  asked.options.integrator = integrator_named(integrator);
+  asked.options.step = step, asked.options.steps = steps, asked.options.every = every;
+  asked.options.damping = damping;
+  in_float ? roll_out<float>(model, asked) : roll_out<double>(model, asked);
+}
+
 /// Waits for the calls so far.
 void device_check(nb::handle model) {
   with_batches(model, [](ModelObject&, OnDevices& devices) {
@@ -162,6 +188,7 @@ nb::object device_empty(bool in_float, int device, const std::vector<std::size_t
 
 void add_devices(nb::module_& m) {
   m.def("_device_compute", device_compute);
+  m.def("_device_rollout", device_rollout);
   m.def("_device_check", device_check);
   m.def("_devices", device_list);
   m.def("_device_missing", device_missing);

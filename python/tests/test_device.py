@@ -90,6 +90,28 @@ def test_results_are_the_processors(tmp_path: Path) -> None:
     assert out.split("\n")[:3] == ["True", "float32 (4, 10, 6, 2) True", "True"]
 
 
+def test_rollouts_are_the_processors(tmp_path: Path) -> None:
+    out = on_stand_in(
+        """
+        forces = rng.uniform(-1, 1, (40, 6, 2))
+        for tau_now, integrator in ((None, "rk4"), (tau, "symplectic_euler"), (forces, "rk4")):
+            options = dict(step=1e-2, steps=6, every=3, integrator=integrator, damping=True)
+            r = articula.rollout(arm, There(q), There(v), None if tau_now is None else There(tau_now), **options)
+            right = articula.rollout(arm, q, v, tau_now, **options)
+            print(r.q.shape, np.abs(back(r.q) - right.q).max() < 1e-12, np.abs(back(r.v) - right.v).max() < 1e-12)
+        print(said(lambda: articula.rollout(arm, There(q), There(v), steps=5, every=2)))
+        print(said(lambda: articula.rollout(arm, There(q), There(v), step=-1.0)))
+        print(said(lambda: articula.rollout(arm, There(q), There(v[:7]))))
+        q[7] = np.nan
+        print(said(lambda: articula.rollout(arm, There(q), There(v))))
+        """,
+        tmp_path,
+    ).split("\n")
+    assert out[:3] == ["(40, 2, 2) True True"] * 3
+    assert "steps is 5 and every 2" in out[3] and "step is -1" in out[4] and "v" in out[5] and "(7, 2)" in out[5]
+    assert out[6].startswith("SingularError: rollout: state 7 ends at step 1")
+
+
 def test_errors_are_clear(tmp_path: Path) -> None:
     out = on_stand_in(
         """
@@ -187,6 +209,10 @@ def test_on_a_gpu(library: str, kind: type) -> None:
     assert np.abs(back(a) - expected).max() < limit * np.abs(expected).max()
     d = arm.linearized_forward(*arrays)
     assert all(np.abs(back(x) - y).max() < limit * np.abs(y).max() for x, y in zip(d, arm.linearized_forward(*host)))
+    moved = articula.rollout(arm, *arrays, steps=4, every=2)
+    by_processor = articula.rollout(arm, *host, steps=4, every=2)
+    assert type(moved.q) is type(arrays[0]) and moved.v.shape == (500, 2, 7)
+    assert all(np.abs(back(x) - y).max() < limit * np.abs(y).max() for x, y in zip(moved, by_processor))
     J = arm.jacobian(arrays[0], frame=arm.frames[-1].name)
     assert np.abs(back(J) - arm.jacobian(host[0], frame=arm.frames[-1].name)).max() < limit
     rank = back(arm.operational_space(arrays[0], arrays[1], frame=arm.frames[-1].name).rank)

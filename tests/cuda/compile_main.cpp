@@ -131,7 +131,8 @@ int main(int argc, char** argv) {
     const Named arm = robot(models, "arm7");
     if (architecture == 90) {
       const Named quadruped = robot(models, "quadruped"), humanoid = robot(models, "humanoid");
-      jobs.add_call<float>(humanoid, architecture, columns, "forward_dynamics");  // two threads for a state
+      jobs.add_call<float>(humanoid, architecture, columns, "forward_dynamics");   // two threads for a state
+      jobs.add_call<double>(humanoid, architecture, columns, "forward_dynamics");  // limbs in loops
       jobs.add_chosen<double>(quadruped, architecture);
       jobs.add_chosen<float>(quadruped, architecture);
     }
