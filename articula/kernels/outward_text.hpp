@@ -357,7 +357,7 @@ ARTICULA_INLINE void move_revolute(const Tree<Real<S>>& tree, int k, const S* v,
                                    const SinCos<S>& turn, Vec3<S>& l, Moving<S>& at) {
   const BodyIndex& b = tree.index[k];
   turn_axes(tree.constants_of(k), b.alignment, turn, at.R, l);
-  settle<S>(at);
+  if constexpr (level == Upto::accelerations) settle<S>(at);
   if constexpr (level == Upto::positions) at.w += l;
   if constexpr (level >= Upto::velocities) {
     if constexpr (level >= Upto::accelerations) at.alpha_v += at.A * l;
@@ -404,12 +404,12 @@ __attribute__((noinline)) void sweep_one_by_one(const Tree<Real<S>>& tree, const
     S* const xk = slot(x, k, int(body::count));
     Vec3<S> l;
     if (b.inboard != k - 1) read_motion<level>(slot(x, b.inboard, int(body::count)), at);
-    settle<S>(at);
+    if constexpr (level == Upto::accelerations) settle<S>(at);
     if (b.kind == HingeKind::revolute && b.inboard != 0)
       move_revolute<level>(tree, k, v, a, SinCos<S>{xk[0], xk[1]}, l, at);
     else
       move_other_body<level>(tree, k, q, v, a, xk, l, at);
-    settle<S>(at);
+    if constexpr (level == Upto::accelerations) settle<S>(at);
     write(xk + body::l, l);
     if (keep_motion || b.has_sides || b.kind != HingeKind::revolute) {
       write(xk + body::R, at.R);
