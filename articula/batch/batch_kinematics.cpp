@@ -26,7 +26,7 @@ void Batch<S>::pose(std::span<const int> frames, In<S> q, Out<S> poses) {
   }
   d.call("pose", {d.q(q)}, {d.other("poses", poses, 12 * frames.size())},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.set->batch->kinematics(d.base(), in[0], nullptr, nullptr, w.m);
+           d.set->batch->velocities(d.base(), in[0], nullptr, w.m);
            S* to = out[0];
            for (const int frame : frames) {
              d.set->motion->pose(w.m, frame_on_body<S>(d.model, frame), to);
@@ -48,7 +48,7 @@ void Batch<S>::pose(int frame, In<S> q, Out<S> rotation, Out<S> position) {
         [&](OneState<S>& one, const auto* in, const auto* out) { one.pose(frame, in[0], out[0], out[1]); });
   d.call("pose", {d.q(q)}, {d.other("rotation", rotation, 9), d.other("position", position, 3)},
          [&](auto& w, const S* const* in, S* const* out) {
-           alignas(64) S both[12 * most_lanes];
+           alignas(64) S both[12 * most_lanes<S>];
            d.set->motion->pose_at(d.base(), in[0], at, w.path, both);
            std::copy_n(both, 9 * d.table->lanes, out[0]);
            std::copy_n(both + 9 * d.table->lanes, 3 * d.table->lanes, out[1]);
@@ -65,7 +65,7 @@ void Batch<S>::frame_velocity(int frame, In<S> q, In<S> v, Out<S> velocity, Axes
                              });
   d.call("frame_velocity", {d.q(q), d.v("v", v)}, {d.other("velocity", velocity, 6)},
          [&](auto& w, const S* const* in, S* const* out) {
-           d.set->batch->kinematics(d.base(), in[0], in[1], nullptr, w.m);
+           d.set->batch->velocities(d.base(), in[0], in[1], w.m);
            d.set->motion->velocity(w.m, at, axes, out[0]);
          });
 }
@@ -138,7 +138,7 @@ void Batch<S>::kinetic_energy(In<S> q, In<S> v, Out<S> energy) {
         [](OneState<S>& one, const auto* in, const auto* out) { one.kinetic_energy(in[0], in[1], out[0]); });
   d.call("kinetic_energy", {d.q(q), d.v("v", v)}, {d.other("energy", energy, 1)},
          [&](auto& w, const S* const* in, S* const* out) {
-           alignas(64) S potential[most_lanes];
+           alignas(64) S potential[most_lanes<S>];
            d.energies_of(w, in[0], in[1], out[0], potential);
          });
 }
@@ -163,7 +163,7 @@ void Batch<S>::center_of_mass(In<S> q, Out<S> center) {
         [&](OneState<S>& one, const auto* in, const auto* out) { one.center_of_mass(in[0], out[0]); });
   d.call_with_model_inertias("center_of_mass", {d.q(q)}, {d.other("center", center, 3)},
                              [&](auto& w, const S* const* in, S* const* out) {
-                               d.set->batch->kinematics(d.base(), in[0], nullptr, nullptr, w.m);
+                               d.set->batch->velocities(d.base(), in[0], nullptr, w.m);
                                d.set->motion->totals(d.base(), w.m, false, out[0], nullptr);
                                if (massless) std::fill_n(out[0], 3 * d.table->lanes, S(0));
                              });
@@ -179,7 +179,7 @@ void Batch<S>::momentum(In<S> q, In<S> v, Out<S> momentum_of_all) {
   d.call_with_model_inertias("momentum", {d.q(q), d.v("v", v)}, {d.other("momentum", momentum_of_all, 6)},
                              [&](auto& w, const S* const* in, S* const* out) {
                                d.set->batch->kinematics(d.base(), in[0], in[1], nullptr, w.m);
-                               alignas(64) S center[3 * most_lanes];
+                               alignas(64) S center[3 * most_lanes<S>];
                                d.set->motion->totals(d.base(), w.m, true, center, out[0]);
                                if (massless) std::fill_n(out[0], 6 * d.table->lanes, S(0));
                              });
@@ -199,7 +199,7 @@ void Batch<S>::coriolis(const char* function, bool rate, In<S> q, In<S> v, Out<S
   const std::size_t n = d.base().nv, lanes = d.table->lanes;
   for (auto& w : d.workers) {
     if (w.coriolis_memory.size()) continue;
-    CoriolisMemory<Pack<S, most_lanes>> m;
+    CoriolisMemory<Pack<S, most_lanes<S>>> m;
     w.coriolis_memory = make_arrays(m, d.base());
     w.coriolis = retyped<S>(m);
   }

@@ -86,7 +86,7 @@ struct alignas(64) Share {
 /// What one thread works in.
 template <class S>
 struct Worker {
-  using Lanes = Pack<S, most_lanes>;
+  using Lanes = Pack<S, most_lanes<S>>;
   AlignedArray<Lanes> memory, linearization;
   KernelMemory<S> m;
   PathRoom<Lanes> path_room;
@@ -95,7 +95,7 @@ struct Worker {
   AlignedArray<Lanes> in[most_inputs], full[most_inputs], out[most_outputs], full_out[most_outputs],
       scratch[2], coriolis_memory;
   CoriolisMemory<S> coriolis;
-  S smallest[most_lanes];
+  S smallest[most_lanes<S>];
   std::size_t first = 0;                // state of the tile at hand
   std::size_t failed = nothing_failed;  // the first state of its tiles that was singular
   // One state at a time: where mimic joints take more than filling in, or matrices are large, or states few.
@@ -126,7 +126,7 @@ struct Rollouts {
 };
 
 template <class S>
-S* numbers(AlignedArray<Pack<S, most_lanes>>& lanes) {
+S* numbers(AlignedArray<Pack<S, most_lanes<S>>>& lanes) {
   return reinterpret_cast<S*>(lanes.data());
 }
 }  // namespace batching
@@ -169,14 +169,15 @@ struct Batch<S>::Data {
     const Tree<S>& tree = base();
     const std::size_t nv = tree.nv, vector = std::max<std::size_t>(tree.nq, nv);
     // Large matrices go straight into the caller's rows, or through room for one.
-    const std::size_t square = !large()                         ? nv * nv
-                               : options.layout != Layout::rows ? (nv * nv + most_lanes - 1) / most_lanes
-                                                                : 0;
+    const std::size_t square = !large() ? nv * nv
+                               : options.layout != Layout::rows
+                                   ? (nv * nv + most_lanes<S> - 1) / most_lanes<S>
+                                   : 0;
     const std::size_t matrix = std::max<std::size_t>(square, 12 + 6 * nv);
     const int longest = longest_path(tree);
     for (Worker& w : workers) {
       w.tree = tree;
-      KernelMemory<Pack<S, most_lanes>> m;
+      KernelMemory<Pack<S, most_lanes<S>>> m;
       w.memory = make_arrays(m, tree,
                              MemoryNeeds{.side = true,
                                          .factor = true,
@@ -185,15 +186,16 @@ struct Batch<S>::Data {
                                          .composite = true,
                                          .motion = true});
       w.m = retyped<S>(m);
-      w.path_room = PathRoom<Pack<S, most_lanes>>(longest);
+      w.path_room = PathRoom<Pack<S, most_lanes<S>>>(longest);
       w.path = retyped<S>(w.path_room.memory());
-      for (auto& x : w.in) x = AlignedArray<Pack<S, most_lanes>>(vector);
-      for (int i = 0; i < batching::usual_outputs; ++i) w.out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
-      for (auto& x : w.scratch) x = AlignedArray<Pack<S, most_lanes>>(nv);
+      for (auto& x : w.in) x = AlignedArray<Pack<S, most_lanes<S>>>(vector);
+      for (int i = 0; i < batching::usual_outputs; ++i)
+        w.out[i] = AlignedArray<Pack<S, most_lanes<S>>>(matrix);
+      for (auto& x : w.scratch) x = AlignedArray<Pack<S, most_lanes<S>>>(nv);
       if (model.has_mimics()) {
-        for (auto& x : w.full) x = AlignedArray<Pack<S, most_lanes>>(vector);
+        for (auto& x : w.full) x = AlignedArray<Pack<S, most_lanes<S>>>(vector);
         for (int i = 0; i < batching::usual_outputs; ++i)
-          w.full_out[i] = AlignedArray<Pack<S, most_lanes>>(matrix);
+          w.full_out[i] = AlignedArray<Pack<S, most_lanes<S>>>(matrix);
       }
     }
     one(0).reserve();  // for few states
@@ -203,7 +205,7 @@ struct Batch<S>::Data {
     if (columns) return;
     columns.emplace(model);
     for (Worker& w : workers) {
-      LinearizationMemory<Pack<S, most_lanes>> l;
+      LinearizationMemory<Pack<S, most_lanes<S>>> l;
       static_cast<LinearizationTables&>(l) = columns->lin_;
       w.linearization = make_arrays(l, base(), LinearizationNeeds{.columns = true, .direct = true});
       w.lin = retyped<S>(l);
@@ -224,7 +226,7 @@ struct Batch<S>::Data {
   /// Energies of a tile; without v the potential one alone. A model without mass has it at zero, as one state has it.
   void energies_of(Worker& w, const S* q, const S* v, S* kinetic, S* potential) const {
     const Tree<S>& tree = w.tree;
-    table->kinematics(tree, q, v, nullptr, w.m);
+    table->velocities(tree, q, v, w.m);
     table->energies(tree, w.m, kinetic, potential);
     if (!varied && !(model.mass() > 0)) std::fill_n(potential, table->lanes, S(0));
     for (int i = 0; kinetic && tree.has_armature && i < tree.nv; ++i)
@@ -329,7 +331,7 @@ struct Batch<S>::Data {
   /// A call with arguments larger than what the batch was made with makes room for them, once.
   void make_room(const batching::ListOf<Input>& inputs, const batching::ListOf<Output>& outputs) {
     const auto room = [](auto& array, std::size_t n) {
-      if (array.size() < n) array = AlignedArray<Pack<S, most_lanes>>(n);
+      if (array.size() < n) array = AlignedArray<Pack<S, most_lanes<S>>>(n);
     };
     const std::size_t full = base().nv;
     for (Worker& w : workers) {
@@ -350,7 +352,8 @@ struct Batch<S>::Data {
 
   void make_room_for_one(const batching::ListOf<Input>& inputs, const batching::ListOf<Output>& outputs) {
     const auto room = [](auto& array, std::size_t n) {
-      if (array.size() * most_lanes < n) array = AlignedArray<Pack<S, most_lanes>>(n / most_lanes + 1);
+      if (array.size() * most_lanes<S> < n)
+        array = AlignedArray<Pack<S, most_lanes<S>>>(n / most_lanes<S> + 1);
     };
     for (Worker& w : workers) {
       int i = 0;
@@ -439,8 +442,8 @@ struct Batch<S>::Data {
     const Tree<S>& base = model.tree<S>();
     const std::size_t lanes = table->lanes,
                       slots = static_cast<std::size_t>(base.slots() + block - 1) / block * block;
-    const auto spread = [&](const S* from, std::size_t n, AlignedArray<Pack<S, most_lanes>>& to) {
-      if (to.size() < n) to = AlignedArray<Pack<S, most_lanes>>(n);
+    const auto spread = [&](const S* from, std::size_t n, AlignedArray<Pack<S, most_lanes<S>>>& to) {
+      if (to.size() < n) to = AlignedArray<Pack<S, most_lanes<S>>>(n);
       for (std::size_t i = 0; i < n; ++i) std::fill_n(batching::numbers(to) + i * lanes, lanes, from[i]);
       return batching::numbers(to);
     };
@@ -449,7 +452,7 @@ struct Batch<S>::Data {
       w.tree.pitch = spread(base.pitch, slots, w.pitch);
       w.tree.offset = spread(base.offset, slots, w.offset);
       w.tree.has_armature = varied->has_armature;
-      if (w.outboard_mass.size() == 0) w.outboard_mass = AlignedArray<Pack<S, most_lanes>>(base.nv);
+      if (w.outboard_mass.size() == 0) w.outboard_mass = AlignedArray<Pack<S, most_lanes<S>>>(base.nv);
       if (columns) w.lin.mass = mass_outboard(w);
     }
   }

@@ -7,7 +7,7 @@ namespace articula {
 
 template <class S>
 struct DiagonalizedBatch<S>::Work {
-  AlignedArray<Pack<S, most_lanes>> arrays;
+  AlignedArray<Pack<S, most_lanes<S>>> arrays;
   DiagonalMemory<S> m;
 };
 
@@ -21,7 +21,7 @@ DiagonalizedBatch<S>::DiagonalizedBatch(Batch<S>& batch) : batch_(&batch) {
         d.model.name()));
   work_.resize(d.workers.size());
   for (std::size_t i = 0; i < work_.size(); ++i) {
-    DiagonalMemory<Pack<S, most_lanes>> m;
+    DiagonalMemory<Pack<S, most_lanes<S>>> m;
     work_[i].arrays = make_arrays(m, d.base());
     work_[i].m = retyped<S>(m);
     work_[i].m.k = d.workers[i].m;

@@ -301,7 +301,7 @@ void OneState<S>::frame_acceleration(int frame, In<S> q, In<S> v, In<S> a, Out<S
 template <class S>
 void OneState<S>::jacobian_dot_v(int frame, In<S> q, In<S> v, Out<S> acceleration, Axes axes) {
   auto& k = work_->made(work_->kinematics);
-  k.update(q, v);
+  k.update_drift(q, v);
   put("jacobian_dot_v", k.acceleration(frame, axes), 6, acceleration);
 }
 template <class S>

@@ -9,11 +9,11 @@ namespace articula {
 /// What one thread works in: arrays of lanes.
 template <class S>
 struct OperationalSpaceBatch<S>::Work {
-  AlignedArray<Pack<S, most_lanes>> arrays, rows;
+  AlignedArray<Pack<S, most_lanes<S>>> arrays, rows;
   TaskMemory<S> m;
   S *omega, *lambda, *scratch;                      // rows x rows
   S *gravity, *coriolis, *bias, *velocity, *x, *y;  // rows; the first two: Omega g, Omega c
-  S pivots[most_lanes];
+  S pivots[most_lanes<S>];
   // One state at a time: lanes that have lost a direction, and models with mimic joints.
   RankSolve solve;
   std::vector<double> matrix, q, v, result;
@@ -50,10 +50,10 @@ OperationalSpaceBatch<S>::OperationalSpaceBatch(Batch<S>& batch, std::span<const
       t.result.resize(std::max<std::size_t>(n, d.model.nv()) * n);
       continue;
     }
-    TaskMemory<Pack<S, most_lanes>> m;
+    TaskMemory<Pack<S, most_lanes<S>>> m;
     t.arrays = task_arrays(d.base(), *layout_, frames_, m);
-    t.rows = AlignedArray<Pack<S, most_lanes>>(3 * n * n + 6 * n);
-    const auto f = [](auto* p) { return reinterpret_cast<S*>(const_cast<Pack<S, most_lanes>*>(p)); };
+    t.rows = AlignedArray<Pack<S, most_lanes<S>>>(3 * n * n + 6 * n);
+    const auto f = [](auto* p) { return reinterpret_cast<S*>(const_cast<Pack<S, most_lanes<S>>*>(p)); };
     t.m = retyped<S>(m);
     t.m.k = d.workers[i].m;
     // Constants are read with as many lanes as the instruction set has.
@@ -146,7 +146,7 @@ void OperationalSpaceBatch<S>::terms(In<S> q, In<S> v, const Terms& r) {
         if (r.lambda.empty() && r.coriolis.empty() && r.gravity.empty() && r.jacobian_bar.empty() &&
             r.rank.empty())
           return;
-        alignas(64) S rank[most_lanes];
+        alignas(64) S rank[most_lanes<S>];
         invert(t, rank);
         copy(r.rank, rank, 1, out[8]);
         copy(r.lambda, t.lambda, n * n, out[1]);
@@ -189,7 +189,7 @@ void OperationalSpaceBatch<S>::motion_force(In<S> q, In<S> v, In<S> u, Out<S> F,
   }
   d.call_with_model_inertias("motion_force", from, to, [&](auto& w, const S* const* in, S* const* out) {
     Work& t = work_[&w - d.workers.data()];
-    alignas(64) S rank[most_lanes];
+    alignas(64) S rank[most_lanes<S>];
     update(t, w.smallest, in[0], v.empty() ? nullptr : in[1]);
     invert(t, rank);
     for (std::size_t i = 0; i < n * lanes; ++i) t.x[i] = in[2][i] + t.coriolis[i] + t.gravity[i];

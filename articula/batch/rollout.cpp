@@ -64,7 +64,7 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
   if (!d.rollouts) d.rollouts = rollouts_of<S>(d.model);
   const batching::Rollouts<S>& r = *d.rollouts;
   if (d.model.has_mimics()) batching::make_tied_room(d);
-  using Lanes = AlignedArray<Pack<S, most_lanes>>;
+  using Lanes = AlignedArray<Pack<S, most_lanes<S>>>;
   for (auto& w : d.workers)
     if (w.step.size() == 0)
       w.q = Lanes(nq), w.v = Lanes(nv), w.tau = Lanes(nv), w.step = Lanes(fixed_step_text::memory_of(nq, nv));
@@ -111,7 +111,7 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
         kernels.damped(d.model.nv(), tau, damping, rate, numbers(w.scratch[0]));
         force = numbers(w.scratch[0]);
       }
-      S smallest[most_lanes];
+      S smallest[most_lanes<S>];
       batching::accelerate(d, w, at, rate, force, a, smallest);
       for (int s = 0; s < d.table->lanes; ++s)
         if (!(smallest[s] > 0)) w.smallest[s] = smallest[s];
@@ -132,13 +132,13 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
     const LaneAcceleration<S> acceleration{&motion, [](void* self, const S* at, const S* rate, S* a) {
                                              static_cast<Motion*>(self)->acceleration(at, rate, a);
                                            }};
-    bool stopped[most_lanes] = {};
+    bool stopped[most_lanes<S>] = {};
     int running = lanes;
     for (std::size_t k = 0; k < steps; ++k) {
       if (running > 0) {
         if (forces == Forces::each_step) take(tau, steps * nv, k * nv, nv, first, used, force);
         std::fill_n(w.smallest, lanes, S(1));
-        S finite[most_lanes];
+        S finite[most_lanes<S>];
         kernels.step(options.integrator, r.manifold.pieces(), h, static_cast<long>(nq), static_cast<long>(nv),
                      acceleration, at, rate, numbers(w.step), finite);
         for (int s = 0; s < lanes; ++s) {

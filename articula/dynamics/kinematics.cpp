@@ -11,6 +11,7 @@ namespace articula {
 template <class S>
 Kinematics<S>::Kinematics(const Model& model)
     : Workspace<S>(model, {.motion = true}),
+      state_(static_cast<std::size_t>(this->tree().nq) + this->tree().nv),
       path_(longest_path(this->tree())),
       full_J_(model.has_mimics() ? 6 * static_cast<std::size_t>(this->tree().nv) : 0) {
   frames_.reserve(model.frames().size());
@@ -21,28 +22,41 @@ Kinematics<S>::Kinematics(const Model& model)
 template <class S>
 void Kinematics<S>::update(In<S> q) {
   this->check("kinematics", "q", q.size(), this->model_.nq());
-  kernels<S>().kinematics(this->tree(), this->full_q(q), nullptr, nullptr, this->m_);
+  kernels<S>().velocities(this->tree(), this->full_q(q), nullptr, this->m_);
   level_ = 1;
 }
 template <class S>
 void Kinematics<S>::update(In<S> q, In<S> v) {
-  move(q, v, nullptr);
+  move(q, v);
+  kernels<S>().velocities(this->tree(), state_.data(), state_.data() + this->tree().nq, this->m_);
+  level_ = 2;
 }
 template <class S>
 void Kinematics<S>::update(In<S> q, In<S> v, In<S> a) {
   this->check("kinematics", "a", a.size(), this->model_.nv());
-  move(q, v, this->full_a(a));
+  move(q, v);
+  accelerate(this->full_a(a));
 }
 template <class S>
-void Kinematics<S>::move(std::span<const S> q, std::span<const S> v, const S* full_a) {
+void Kinematics<S>::update_drift(In<S> q, In<S> v) {
+  move(q, v);
+  accelerate(nullptr);
+}
+template <class S>
+void Kinematics<S>::move(std::span<const S> q, std::span<const S> v) {
   this->check("kinematics", "q", q.size(), this->model_.nq());
   this->check("kinematics", "v", v.size(), this->model_.nv());
-  const S* const full_v = this->full_v(v);
-  kernels<S>().kinematics(this->tree(), this->full_q(q), full_v, full_a, this->m_);
+  const Tree<S>& tree = this->tree();
+  std::copy_n(this->full_q(q), tree.nq, state_.data());
+  const S* const full_v = std::copy_n(this->full_v(v), tree.nv, state_.data() + tree.nq) - tree.nv;
   rotor_energy_ = 0;
-  for (int i = 0; i < this->tree().nv; ++i)
-    rotor_energy_ += this->tree().armature[i] * full_v[i] * full_v[i] / 2;
-  level_ = 2;
+  for (int i = 0; i < tree.nv; ++i) rotor_energy_ += tree.armature[i] * full_v[i] * full_v[i] / 2;
+}
+
+template <class S>
+void Kinematics<S>::accelerate(const S* full_a) const {
+  kernels<S>().kinematics(this->tree(), state_.data(), state_.data() + this->tree().nq, full_a, this->m_);
+  level_ = 3;
 }
 
 template <class S>
@@ -102,6 +116,7 @@ template <class S>
 Spatial<S> Kinematics<S>::acceleration(int frame, Axes axes) const {
   const PlacedFrame<S> f = place(frame);
   require(level_ >= 2, "an acceleration");
+  if (level_ == 2) accelerate(nullptr);  // rarely asked for, and a third of update(q, v)'s time
   return frame_acceleration(this->m_, f, axes);
 }
 

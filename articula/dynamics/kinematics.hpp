@@ -56,12 +56,14 @@ class Kinematics : public Workspace<S> {
   void update(In<S> q);
   void update(In<S> q, In<S> v);
   void update(In<S> q, In<S> v, In<S> a);
+  /// The last with joint accelerations zero: acceleration(frame) is then d/dt(J) v.
+  void update_drift(In<S> q, In<S> v);
 
   /// Frames by index (Model::frame(name)).
   FramePose<S> pose(int frame) const;
   Spatial<S> velocity(int frame, Axes axes = Axes::world) const;
   /// d/dt of velocity(frame, axes): for world axes, of the frame origin's velocity. Gravity is not included.
-  /// After update(q, v) the joint accelerations are zero, and this is d/dt(J) v.
+  /// After update(q, v) it is that of update_drift, which is then made up for.
   Spatial<S> acceleration(int frame, Axes axes = Axes::world) const;
   /// 6 x nv, row by row: velocity(frame, axes) = J v.
   void jacobian(int frame, Out<S> J, Axes axes = Axes::world) const;
@@ -78,11 +80,13 @@ class Kinematics : public Workspace<S> {
  private:
   const FrameOnBody<S>& on_body(int frame) const;
   PlacedFrame<S> place(int frame) const;
-  void move(std::span<const S> q, std::span<const S> v, const S* full_a);
+  void move(std::span<const S> q, std::span<const S> v);
+  void accelerate(const S* full_a) const;
   void require(bool available, const char* what) const;
-  int level_ = 0;
+  mutable int level_ = 0;  // 1: poses, 2: and velocities, 3: and accelerations
   S rotor_energy_ = 0;
   std::vector<FrameOnBody<S>> frames_;
+  AlignedArray<S> state_;  // full q and v of the last update
   PathRoom<S> path_;
   AlignedArray<S> full_J_;  // only with mimic joints
 };

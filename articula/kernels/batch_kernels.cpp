@@ -7,7 +7,7 @@
 #include "articula/kernels/mass_matrix_text.hpp"
 #include "articula/kernels/tables.hpp"
 
-#if defined(__AVX512VL__)
+#if defined(__AVX512F__)
 #include <immintrin.h>
 #endif
 
@@ -15,30 +15,28 @@ namespace articula::ARTICULA_ISA {
 
 /// The first `count` lanes alone, 1 to all of them; nothing is read or written behind them.
 template <class T>
-ARTICULA_INLINE Pack<T, lanes> load_first(const T* p, int count) {
-  using P = Pack<T, lanes>;
-  if (count == lanes) return P::load(p);
-#if defined(__AVX512VL__)
-  const auto mask = static_cast<unsigned char>((1 << count) - 1);
+ARTICULA_INLINE Lanes<T> load_first(const T* p, int count) {
+  using P = Lanes<T>;
+  if (count == lanes_of<T>) return P::load(p);
+#if defined(__AVX512F__)
   if constexpr (sizeof(T) == 8)
-    return P(typename P::Lanes(_mm512_maskz_loadu_pd(mask, p)));
+    return P(typename P::Lanes(_mm512_maskz_loadu_pd(static_cast<__mmask8>((1 << count) - 1), p)));
   else
-    return P(typename P::Lanes(_mm256_maskz_loadu_ps(mask, p)));
+    return P(typename P::Lanes(_mm512_maskz_loadu_ps(static_cast<__mmask16>((1 << count) - 1), p)));
 #else
-  T some[lanes] = {};
+  T some[lanes_of<T>] = {};
   for (int i = 0; i < count; ++i) some[i] = p[i];
   return P::load(some);
 #endif
 }
 template <class T>
-ARTICULA_INLINE void store_first(const Pack<T, lanes>& x, T* p, int count) {
-  if (count == lanes) return x.store(p);
-#if defined(__AVX512VL__)
-  const auto mask = static_cast<unsigned char>((1 << count) - 1);
+ARTICULA_INLINE void store_first(const Lanes<T>& x, T* p, int count) {
+  if (count == lanes_of<T>) return x.store(p);
+#if defined(__AVX512F__)
   if constexpr (sizeof(T) == 8)
-    _mm512_mask_storeu_pd(p, mask, __m512d(x.x));
+    _mm512_mask_storeu_pd(p, static_cast<__mmask8>((1 << count) - 1), __m512d(x.x));
   else
-    _mm256_mask_storeu_ps(p, mask, __m256(x.x));
+    _mm512_mask_storeu_ps(p, static_cast<__mmask16>((1 << count) - 1), __m512(x.x));
 #else
   for (int i = 0; i < count; ++i) p[i] = x[i];
 #endif
@@ -67,6 +65,7 @@ struct FetchAhead {
 
 template <class T, Constants constants>
 struct Batched {
+  static constexpr int lanes = lanes_of<T>;
   using P = Pack<T, lanes, constants>;
   using Row = Pack<T, lanes>;
 
@@ -107,16 +106,16 @@ struct Batched {
       const int count = n - i < lanes ? int(n - i) : lanes;
       Row square[lanes];
       if (used == lanes && stride + n - i >= lanes) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int s = 0; s < lanes - 1; ++s) square[s] = Row::load(states + s * stride + i);
         square[lanes - 1] = load_first(states + (lanes - 1) * stride + i, count);
       } else {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int s = 0; s < lanes; ++s)
           square[s] = load_first(states + (s < used ? s : used - 1) * stride + i, count);
       }
       transpose(square);
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int c = 0; c < lanes; ++c)
         if (c < count) square[c].store(to + (i + c) * lanes);
     }
@@ -128,19 +127,19 @@ struct Batched {
       const long i = square_at(j, n);
       const int count = n - i < lanes ? int(n - i) : lanes;
       Row square[lanes];
-#pragma GCC unroll 8
+#pragma GCC unroll 16
       for (int c = 0; c < lanes; ++c) square[c] = Row::load(from + (i + (c < count ? c : 0)) * lanes);
       transpose(square);
       if (used == lanes && (count == lanes || (stride == n && 2 * n >= lanes))) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int s = 0; s < lanes - 1; ++s) square[s].store(states + s * stride + i);
         store_first(square[lanes - 1], states + (lanes - 1) * stride + i, count);
         if (fetch) {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
           for (int s = 0; s < lanes; ++s) __builtin_prefetch(states + s * stride + i + ahead, 1, 3);
         }
       } else {
-#pragma GCC unroll 8
+#pragma GCC unroll 16
         for (int s = 0; s < lanes; ++s)
           if (s < used) store_first(square[s], states + s * stride + i, count);
       }
@@ -170,6 +169,9 @@ struct Batched {
   static void inverse_matrix(const Tree<T>& tree, const T* q, const KernelMemory<T>& m, T* M, T* smallest) {
     factor_mass_matrix<P>(in(tree), in(q), in(m)).store(smallest);
     invert_mass_matrix<P>(in(tree), in(m), out(M));
+  }
+  static void place(const Tree<T>& tree, const T* q, const T* v, const KernelMemory<T>& m) {
+    velocities<P>(in(tree), in(q), in(v), in(m));
   }
   static void move(const Tree<T>& tree, const T* q, const T* v, const T* a, const KernelMemory<T>& m) {
     kinematics<P>(in(tree), in(q), in(v), in(a), in(m));
@@ -229,7 +231,7 @@ struct Batched {
 };
 
 template <class T, Constants constants>
-constexpr BatchTable<T> batch_table{lanes,
+constexpr BatchTable<T> batch_table{lanes_of<T>,
                                     Batched<T, constants>::gather,
                                     Batched<T, constants>::scatter,
                                     Batched<T, constants>::gather_columns,
@@ -238,6 +240,7 @@ constexpr BatchTable<T> batch_table{lanes,
                                     Batched<T, constants>::forward,
                                     Batched<T, constants>::matrix,
                                     Batched<T, constants>::inverse_matrix,
+                                    Batched<T, constants>::place,
                                     Batched<T, constants>::move,
                                     Batched<T, constants>::energies,
                                     Batched<T, constants>::lin_inverse,

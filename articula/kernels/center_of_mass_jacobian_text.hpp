@@ -20,7 +20,7 @@ struct CenterOfMassJacobian {
   static void run(const Tree<Real<S>>& tree, const KernelCall<S>& c, const KernelMemory<S>& m) {
     constexpr int s = stride<S>;
     const S O(0), *const none = nullptr;
-    kinematics<S>(tree, c[Argument::q], none, none, m);
+    velocities<S>(tree, c[Argument::q], none, m);
     turn_inertias(tree, m.x);
     const auto carried = [&](int k) __attribute__((always_inline)) { return m.V + 6 * k; };  // m+, mp+
     S all = O;

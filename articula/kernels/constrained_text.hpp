@@ -348,7 +348,7 @@ static double start(const Tree<double>& tree, const double* q, const double* v, 
                     const double* wrenches, const KernelMemory<double>& m, bool motion) {
   move_and_load_bodies<true, true>(tree, q, v, static_cast<const double*>(nullptr), m.x);
   subtract_wrenches(tree, wrenches, m.x);
-  if (motion) positions_and_velocities<false>(tree, v, m);
+  if (motion) origins_and_velocities(tree, v, m);
   return articulate<true, true>(tree, m, tau);
 }
 

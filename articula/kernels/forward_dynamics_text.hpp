@@ -31,11 +31,78 @@ struct DropP {
   ARTICULA_INLINE void operator()(int, const ArticulatedInertia<S>&) const {}
 };
 
-/// (2) to (5) for one body with a joint of kind J: from P(k) and p(k) to what its inboard body gets. Returns
-/// the smallest pivot of D.
-template <class J, bool with_forces, bool keep_D, class S>
+/// What P and p of the inboard body get beside: nothing here.
+struct NothingJoins {
+  template <class S>
+  ARTICULA_INLINE S plus(int, const S& y) const {
+    return y;
+  }
+  template <class S>
+  ARTICULA_INLINE S minus(int, const S& y) const {
+    return y;
+  }
+  template <class S>
+  ARTICULA_INLINE S mass(const S& y) const {
+    return y;
+  }
+};
+/// Its own M and f, which its slot has: numbers of it are read where they are added.
+template <class S>
+struct SlotJoins {
+  const S* x;
+  Real<S> m;
+  ARTICULA_INLINE S plus(int component, const S& y) const { return y + x[stride<S> * component]; }
+  ARTICULA_INLINE S minus(int component, const S& y) const { return y - x[stride<S> * component]; }
+  ARTICULA_INLINE S mass(const S& y) const { return y + m; }
+};
+
+/// P := phi P phi* - K b* + M, with b = D K, in place and row by row: few numbers are at work at a time.
+/// (B+ = B + l~ C, J+ = J + l~ B* - B+ l~.)
+template <class S, class Joins>
+ARTICULA_INLINE void hand_over(const Phi<S>& phi, const Spatial<S>& K, const Spatial<S>& b, const Joins& M,
+                               ArticulatedInertia<S>& P) {
+  const Vec3<S>& l = phi.l;
+  Sym3<S>&J = P.J, &C = P.C;
+  Mat3<S>& B = P.B;
+  {
+    const S x = B.xx + l.y * C.xz - l.z * C.xy, y = B.xy + l.y * C.yz - l.z * C.yy,
+            z = B.xz + l.y * C.zz - l.z * C.yz;
+    J.xx = M.plus(body::J, J.xx) + l.y * (B.xz + z) - l.z * (B.xy + y) - K.w.x * b.w.x;
+    J.xy = M.plus(body::J + 3, J.xy) + (l.y * B.yz - l.z * B.yy) + (l.z * x - l.x * z) - K.w.x * b.w.y;
+    J.xz = M.plus(body::J + 4, J.xz) + (l.y * B.zz - l.z * B.zy) + (l.x * y - l.y * x) - K.w.x * b.w.z;
+    B.xx = x - K.w.x * b.v.x;
+    B.xy = M.minus(body::mp + 2, y) - K.w.x * b.v.y;
+    B.xz = M.plus(body::mp + 1, z) - K.w.x * b.v.z;
+  }
+  settle<S>(P);
+  {
+    const S x = B.yx + l.z * C.xx - l.x * C.xz, y = B.yy + l.z * C.xy - l.x * C.yz,
+            z = B.yz + l.z * C.xz - l.x * C.zz;
+    J.yy = M.plus(body::J + 1, J.yy) + l.z * (B.yx + x) - l.x * (B.yz + z) - K.w.y * b.w.y;
+    J.yz = M.plus(body::J + 5, J.yz) + (l.z * B.zx - l.x * B.zz) + (l.x * y - l.y * x) - K.w.y * b.w.z;
+    B.yx = M.plus(body::mp + 2, x) - K.w.y * b.v.x;
+    B.yy = y - K.w.y * b.v.y;
+    B.yz = M.minus(body::mp, z) - K.w.y * b.v.z;
+  }
+  settle<S>(P);
+  {
+    const S x = B.zx + l.x * C.xy - l.y * C.xx, y = B.zy + l.x * C.yy - l.y * C.xy,
+            z = B.zz + l.x * C.yz - l.y * C.xz;
+    J.zz = M.plus(body::J + 2, J.zz) + l.x * (B.zy + y) - l.y * (B.zx + x) - K.w.z * b.w.z;
+    B.zx = M.minus(body::mp + 1, x) - K.w.z * b.v.x;
+    B.zy = M.plus(body::mp, y) - K.w.z * b.v.y;
+    B.zz = z - K.w.z * b.v.z;
+  }
+  settle<S>(P);
+  C = {M.mass(C.xx) - K.v.x * b.v.x, M.mass(C.yy) - K.v.y * b.v.y, M.mass(C.zz) - K.v.z * b.v.z,
+       C.xy - K.v.x * b.v.y,         C.xz - K.v.x * b.v.z,         C.yz - K.v.y * b.v.z};
+}
+
+/// (2) to (5) for one body with a joint of kind J: from P(k) and p(k) to what its inboard body gets, with what
+/// joins there (only for joints of one freedom). Returns the smallest pivot of D.
+template <class J, bool with_forces, bool keep_D, class S, class Joins = NothingJoins>
 ARTICULA_INLINE S pass_joint(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const S* tau, int k,
-                             Articulated<S>& at) {
+                             Articulated<S>& at, const Joins& joins = {}) {
   constexpr int s = stride<S>, N = J::nv;
   const BodyIndex& b = tree.index[k];
   const S* const xk = slot(m.x, k, int(body::count));
@@ -60,9 +127,14 @@ ARTICULA_INLINE S pass_joint(const Tree<Real<S>>& tree, const KernelMemory<S>& m
     const Spatial<S> DK = phi * U[0];
     const Spatial<S> Kk = DK * inv_D;
     scatter<1>(Kk, m.K + 6 * b.v);
-    at.P = shifted(phi, at.P);
-    subtract_rank_one(at.P, Kk, DK);
-    if constexpr (with_forces) at.p = phi * at.p + Kk * e[0];
+    settle<S>(at);
+    if constexpr (with_forces) {
+      const Spatial<S> p = phi * at.p + Kk * e[0];
+      at.p = {
+          {joins.plus(body::f, p.w.x), joins.plus(body::f + 1, p.w.y), joins.plus(body::f + 2, p.w.z)},
+          {joins.plus(body::f + 3, p.v.x), joins.plus(body::f + 4, p.v.y), joins.plus(body::f + 5, p.v.z)}};
+    }
+    hand_over(phi, Kk, DK, joins, at.P);
     return D;
   } else {
     S D[N][N];
@@ -129,13 +201,12 @@ __attribute__((noinline)) S articulate(const Tree<Real<S>>& tree, const KernelMe
   for (int k = tree.bodies; k >= 1; --k) {
     const BodyIndex& b = tree.index[k];
     const S* xk = slot(m.x, k, int(body::count));
-    const Inertia<S> M{S(tree.constants_of(k)[block * constant::m]), read<Vec3>(xk + s * body::mp),
-                       read<Sym3>(xk + s * body::J)};
-    if (b.has_carry) {
-      at.P += M;
-      if constexpr (with_forces) at.p += read<Spatial>(xk + s * body::f);
-    } else {
-      at.P = articulated(M);
+    const auto inertia = [&](int i, const S* x) __attribute__((always_inline)) {
+      return Inertia<S>{S(tree.constants_of(i)[block * constant::m]), read<Vec3>(x + s * body::mp),
+                        read<Sym3>(x + s * body::J)};
+    };
+    if (!b.has_carry) {
+      at.P = articulated(inertia(k, xk));
       if constexpr (with_forces) at.p = read<Spatial>(xk + s * body::f);
     }
     if (b.has_sides) {
@@ -143,7 +214,13 @@ __attribute__((noinline)) S articulate(const Tree<Real<S>>& tree, const KernelMe
       if constexpr (with_forces) at.p += gather<1, Spatial<S>>(m.side + side_count * k + 21);
     }
     keep(k, at.P);
-    if (b.kind == HingeKind::revolute) {
+    settle<S>(at);
+    const S* const next = slot(m.x, k - 1, int(body::count));
+    if (b.kind == HingeKind::revolute && b.handover == Handover::carry) {
+      const SlotJoins<S> joins{next, tree.constants_of(k - 1)[block * constant::m]};
+      smallest = smaller(smallest, pass_joint<Revolute, with_forces, keep_D>(tree, m, tau, k, at, joins));
+      continue;
+    } else if (b.kind == HingeKind::revolute) {
       smallest = smaller(smallest, pass_joint<Revolute, with_forces, keep_D>(tree, m, tau, k, at));
     } else {
       Articulated<S> apart{at.P, at.p};  // a copy: `at` itself must not leave the registers
@@ -151,7 +228,12 @@ __attribute__((noinline)) S articulate(const Tree<Real<S>>& tree, const KernelMe
       at.P = {apart.P.J, apart.P.B, apart.P.C};
       if constexpr (with_forces) at.p = {apart.p.w, apart.p.v};
     }
-    if (b.handover == Handover::none || b.handover == Handover::carry) continue;
+    if (b.handover == Handover::none) continue;
+    if (b.handover == Handover::carry) {
+      at.P += inertia(k - 1, next);
+      if constexpr (with_forces) at.p += read<Spatial>(next + s * body::f);
+      continue;
+    }
     S* const sum = m.side + side_count * b.inboard;
     if (b.handover == Handover::add) {
       at.P += gather<1, ArticulatedInertia<S>>(sum);

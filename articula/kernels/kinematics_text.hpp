@@ -5,47 +5,87 @@
 
 namespace articula::ARTICULA_ISA {
 
-/// After the outward sweep: origins in the world and (w, v) of each, m.p and m.V (zero where v is null), and
-/// alpha where it is wanted.
-template <bool accelerations, class S>
-ARTICULA_INLINE void positions_and_velocities(const Tree<Real<S>>& tree, const S* v,
-                                              const KernelMemory<S>& m) {
-  constexpr int s = stride<S>;
+/// The world, in m.p and m.V.
+template <class S>
+ARTICULA_INLINE void begin_at_world(const KernelMemory<S>& m) {
   const S O(0);
-  const Spatial<S> zero{{O, O, O}, {O, O, O}};
-  scatter<1>(zero.w, m.p);
-  scatter<1>(zero, m.V);
-  if constexpr (accelerations) scatter<1>(zero, m.alpha);
-  for (int k = 1; k < tree.slots(); ++k) {
-    const BodyIndex& b = tree.index[k];
-    const S* xk = slot(m.x, k, int(body::count));
-    const auto l = read<Vec3>(xk + s * body::l);
-    scatter<1>(gather<1, Vec3<S>>(m.p + 3 * b.inboard) + l, m.p + 3 * k);
-    if (!v) continue;
-    Spatial<S> V = star(Phi<S>{l}) * gather<1, Spatial<S>>(m.V + 6 * b.inboard);
-    const auto R = read<Mat3>(xk + s * body::R);
-    visit(
-        b.kind, [&](auto j) __attribute__((always_inline)) {
-          V += star_times(HingeMap<decltype(j), S>{R, tree.pitch[k]}, v + b.v);
-        });
-    scatter<1>(V, m.V + 6 * k);
-    if constexpr (accelerations)
-      scatter<1>(Spatial<S>{read<Vec3>(xk + s * body::alpha_w), read<Vec3>(xk + s * body::alpha_v)},
-                 m.alpha + 6 * k);
-  }
+  scatter<1>(Vec3<S>{O, O, O}, m.p);
+  scatter<1>(Spatial<S>{{O, O, O}, {O, O, O}}, m.V);
 }
 
-/// v null: positions only; a null: joint accelerations zero (alpha is then d/dt J v).
+/// Along an outward sweep: origins in the world, m.p, and (w, v) of each, m.V (where moving).
+template <bool moving, class S>
+struct OriginsAndVelocities {
+  const Tree<Real<S>>& tree;
+  const S* v;
+  const KernelMemory<S>& m;
+  Vec3<S> p{S(0), S(0), S(0)};  // of the body before, like V
+  Spatial<S> V{{S(0), S(0), S(0)}, {S(0), S(0), S(0)}};
+
+  ARTICULA_INLINE void operator()(int k, const Mat3<S>& R, const Vec3<S>& l) {
+    const BodyIndex& b = tree.index[k];
+    if (b.inboard != k - 1) {
+      p = gather<1, Vec3<S>>(m.p + 3 * b.inboard);
+      if constexpr (moving) V = gather<1, Spatial<S>>(m.V + 6 * b.inboard);
+    }
+    p = p + l;
+    scatter<1>(p, m.p + 3 * k);
+    if constexpr (moving) {
+      V = star(Phi<S>{l}) * V;
+      visit(
+          b.kind, [&](auto j) __attribute__((always_inline)) {
+            V += star_times(HingeMap<decltype(j), S>{R, tree.pitch[k]}, v + b.v);
+          });
+      scatter<1>(V, m.V + 6 * k);
+    }
+  }
+};
+
+/// After any outward sweep (v null: only origins are wanted).
+template <class S>
+ARTICULA_INLINE void origins_and_velocities(const Tree<Real<S>>& tree, const S* v, const KernelMemory<S>& m) {
+  const auto all = [&](auto more) __attribute__((always_inline)) {
+    constexpr int s = stride<S>;
+    begin_at_world(m);
+    for (int k = 1; k < tree.slots(); ++k) {
+      const S* const xk = slot(m.x, k, int(body::count));
+      more(k, read<Mat3>(xk + s * body::R), read<Vec3>(xk + s * body::l));
+    }
+  };
+  if (v)
+    all(OriginsAndVelocities<true, S>{tree, v, m});
+  else
+    all(OriginsAndVelocities<false, S>{tree, v, m});
+}
+
+/// Axes, origins and velocities (v null: no velocities).
+template <class S>
+void velocities(const Tree<Real<S>>& tree, const S* q, const S* v, const KernelMemory<S>& m) {
+  constexpr const S* none = nullptr;
+  begin_at_world(m);
+  if (v)
+    move_bodies<Upto::velocities>(tree, q, v, none, m.x, OriginsAndVelocities<true, S>{tree, v, m});
+  else
+    move_bodies<Upto::positions>(tree, q, v, none, m.x, OriginsAndVelocities<false, S>{tree, v, m});
+}
+
+/// And accelerations. v null: positions only; a null: joint accelerations zero (alpha is then d/dt J v).
 template <class S>
 void kinematics(const Tree<Real<S>>& model_tree, const S* q, const S* v, const S* a,
                 const KernelMemory<S>& m) {
+  if (!v) return velocities(model_tree, q, v, m);
+  constexpr int s = stride<S>;
   Tree<Real<S>> tree = model_tree;
   tree.gravity = {0, 0, 0};
-  if (v)
-    move_bodies<Upto::accelerations>(tree, q, v, a, m.x);
-  else
-    move_bodies<Upto::positions>(tree, q, v, a, m.x);
-  positions_and_velocities<true>(tree, v, m);
+  move_bodies<Upto::accelerations>(tree, q, v, a, m.x);
+  origins_and_velocities(tree, v, m);  // afterwards: the sweep needs all registers for itself
+  const S O(0);
+  scatter<1>(Spatial<S>{{O, O, O}, {O, O, O}}, m.alpha);
+  for (int k = 1; k < tree.slots(); ++k) {
+    const S* const xk = slot(m.x, k, int(body::count));
+    scatter<1>(Spatial<S>{read<Vec3>(xk + s * body::alpha_w), read<Vec3>(xk + s * body::alpha_v)},
+               m.alpha + 6 * k);
+  }
 }
 
 /// After kinematics. Sums are taken about the first body's origin, so that a far-away mechanism loses

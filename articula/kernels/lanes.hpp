@@ -7,12 +7,12 @@
 
 namespace articula::ARTICULA_ISA {
 
-/// As many lanes as a register has doubles. Packs of floats have as many: half the memory, and as many
-/// instructions.
-inline constexpr int lanes = native_bytes / 8;
+/// States that are computed at once: as many as a register has numbers.
+template <class T>
+inline constexpr int lanes_of = native_bytes / int(sizeof(T));
 
 template <class T>
-using Lanes = Pack<T, lanes>;
+using Lanes = Pack<T, lanes_of<T>>;
 
 template <class T>
 ARTICULA_INLINE const Lanes<T>* packs(const T* x) {

@@ -9,7 +9,7 @@
 namespace articula::ARTICULA_ISA {
 
 static void move(const Tree<double>& tree, const double* v, const KernelMemory<double>& m) {
-  positions_and_velocities<false>(tree, v, m);
+  origins_and_velocities(tree, v, m);
 }
 
 const LoopKernels& loop_kernels() {

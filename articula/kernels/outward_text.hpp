@@ -52,6 +52,14 @@ ARTICULA_INLINE Mat3<S> acceleration_gradient(const Vec3<S>& w, const Vec3<S>& a
   return {-(yy + zz), xy - a.z, xz + a.y, xy + a.z, -(xx + zz), yz - a.x, xz - a.y, yz + a.x, -(xx + yy)};
 }
 
+/// Ends a stage of a long step: numbers of `at` are in memory here, and what comes later is not begun before.
+/// Where registers are few, compilers otherwise mix the stages, and most of their instructions then move
+/// numbers between registers and the stack.
+template <class S, class T>
+ARTICULA_INLINE void settle(T& at) {
+  if constexpr (few_registers<S>) asm volatile("" : : "r"(&at) : "memory");
+}
+
 // --- joints ------------------------------------------------------------------------------------------
 
 /// E Rz, from the sine and cosine of the angle; `twisted`: where E = Rx, from those of its own angle.
@@ -214,6 +222,11 @@ ARTICULA_INLINE void newton_euler(const Mat3<Wide<S>>& axes, const Mat3<Wide<S>>
   using W = Wide<S>;
   const auto mp = axes * constants_wide<S, Vec3>(c + block * constant::mp);
   const auto T = turned_moments<S>(axes, c);
+  if constexpr (keep_inertia) {
+    write_wide(xk + s * body::J, plus_diagonal(T, constants_wide<S, One>(c + block * constant::lambda)));
+    write_wide(xk + s * body::mp, mp);
+  }
+  if constexpr (wide_bodies<S> == 1) settle<S>(A);
   const auto sigma = constants_wide<S, One>(c + block * constant::sigma);
   const Sym3<W> Sigma{sigma - T.xx, sigma - T.yy, sigma - T.zz, -T.xy, -T.xz, -T.yz};
   const Vec3<W> N{(A.zx * Sigma.xy + A.zy * Sigma.yy + A.zz * Sigma.yz) -
@@ -225,10 +238,6 @@ ARTICULA_INLINE void newton_euler(const Mat3<Wide<S>>& axes, const Mat3<Wide<S>>
   const Spatial<W> f{N + cross(mp, alpha_v),
                      alpha_v * constants_wide<S, One>(c + block * constant::m) + A * mp};
   write_wide(xk + s * body::f, f);
-  if constexpr (keep_inertia) {
-    write_wide(xk + s * body::J, plus_diagonal(T, constants_wide<S, One>(c + block * constant::lambda)));
-    write_wide(xk + s * body::mp, mp);
-  }
 }
 
 /// M(k) in world axes, for algorithms that need no forces: at O_k, or at the first origin of its tree
@@ -305,25 +314,102 @@ __attribute__((noinline)) void turn_joints(const Tree<Real<S>>& tree, const S* q
   if (!sines.hold()) turn_all([](const S& angle) { return sincos(angle); });
 }
 
+/// R(k) = R(k+1) E Rz and l in world axes for a joint that turns about z, row by row.
+template <class S, class C>
+ARTICULA_INLINE void turn_axes(const C* c, Alignment alignment, const SinCos<S>& turn, Mat3<S>& R,
+                               Vec3<S>& l) {
+  const auto origin = gather<block, Vec3<C>>(c + block * constant::l);
+  const auto each_row = [&](auto&& row_of_E) __attribute__((always_inline)) {
+    const auto one = [&](S & x, S & y, S & z, S & at) __attribute__((always_inline)) {
+      at = x * origin.x + y * origin.y + z * origin.z;
+      const Vec3<S> e = row_of_E(Vec3<S>{x, y, z});
+      x = e.x * turn.cos + e.y * turn.sin, y = e.y * turn.cos - e.x * turn.sin, z = e.z;
+    };
+    one(R.xx, R.xy, R.xz, l.x);
+    one(R.yx, R.yy, R.yz, l.y);
+    one(R.zx, R.zy, R.zz, l.z);
+  };
+  switch (alignment) {
+    case Alignment::parallel:
+      return each_row([](const Vec3<S>& r) __attribute__((always_inline)) { return r; });
+    case Alignment::perpendicular:
+      return each_row([](const Vec3<S>& r) __attribute__((always_inline)) {
+        return Vec3<S>{r.x, r.z, -r.y};
+      });
+    case Alignment::twist: {
+      const C sine = c[block * (constant::E + 7)], cosine = c[block * (constant::E + 8)];
+      return each_row([&](const Vec3<S>& r) __attribute__((always_inline)) {
+        return Vec3<S>{r.x, r.y * cosine + r.z * sine, r.z * cosine - r.y * sine};
+      });
+    }
+    default: {
+      const auto E = gather<block, Mat3<C>>(c + block * constant::E);
+      return each_row([&](const Vec3<S>& r) __attribute__((always_inline)) {
+        return Vec3<S>{r.x * E.xx + r.y * E.yx + r.z * E.zx, r.x * E.xy + r.y * E.yy + r.z * E.zy,
+                       r.x * E.xz + r.y * E.yz + r.z * E.zz};
+      });
+    }
+  }
+}
+/// See move_body: for a revolute joint that is not on the world, in stages.
+template <Upto level, class S>
+ARTICULA_INLINE void move_revolute(const Tree<Real<S>>& tree, int k, const S* v, const S* a,
+                                   const SinCos<S>& turn, Vec3<S>& l, Moving<S>& at) {
+  const BodyIndex& b = tree.index[k];
+  turn_axes(tree.constants_of(k), b.alignment, turn, at.R, l);
+  if constexpr (level == Upto::accelerations) settle<S>(at);
+  if constexpr (level == Upto::positions) at.w += l;
+  if constexpr (level >= Upto::velocities) {
+    if constexpr (level >= Upto::accelerations) at.alpha_v += at.A * l;
+    const Vec3<S> z = column_z(at.R), dw = z * v[b.v];
+    if constexpr (level >= Upto::accelerations) {
+      at.alpha_w += cross(at.w, dw);
+      if (a) at.alpha_w += z * a[b.v];
+    }
+    at.w += dw;
+    if constexpr (level >= Upto::accelerations) at.A = acceleration_gradient(at.w, at.alpha_w);
+  }
+}
+
+/// The same for all others.
+template <Upto level, class S>
+__attribute__((noinline)) void move_other_body(const Tree<Real<S>>& tree, int k, const S* q, const S* v,
+                                               const S* a, const S* xk, Vec3<S>& l, Moving<S>& at) {
+  const BodyIndex& b = tree.index[k];
+  const auto* const c = tree.constants_of(k);
+  const SinCos<S> turn = tree.angle[k] < 0 ? SinCos<S>{S(0), S(1)} : SinCos<S>{xk[0], xk[1]};
+  Mat3<S> X = joint_axes<S>(c, b.alignment != Alignment::any, turn);
+  l = joint_origin<S>(c);
+  if (b.kind != HingeKind::revolute) place_special(tree, k, q, X, l);
+  move_body<level>(tree, k, v, a, X, l, at);
+}
+
+/// Called after each body's motion is known; does nothing.
+struct NoMore {
+  template <class S>
+  ARTICULA_INLINE void operator()(int, const Mat3<S>&, const Vec3<S>&) const {}
+};
+
 /// One body after the other, all three steps on each: for scalars whose lanes are not bodies. A function of
 /// its own, like other sweeps for packs: what is inlined together competes for registers.
-template <Upto level, class Step, bool keep_motion, class S>
+template <Upto level, class Step, bool keep_motion, class S, class More>
 __attribute__((noinline)) void sweep_one_by_one(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a,
-                                                S* x) {
+                                                S* x, More& more) {
   turn_joints(tree, q, x);
   Moving<S> at = world_motion<S>(tree);
   write(slot(x, 0, int(body::count)) + body::R, at.R);
   write_motion<level>(slot(x, 0, int(body::count)), at);
   for (int k = 1; k < tree.slots(); ++k) {
     const BodyIndex& b = tree.index[k];
-    const auto* const c = tree.constants_of(k);
     S* const xk = slot(x, k, int(body::count));
-    const SinCos<S> turn = tree.angle[k] < 0 ? SinCos<S>{S(0), S(1)} : SinCos<S>{xk[0], xk[1]};
-    Mat3<S> X = joint_axes<S>(c, b.alignment != Alignment::any, turn);
-    Vec3<S> l = joint_origin<S>(c);
-    if (b.kind != HingeKind::revolute) place_special(tree, k, q, X, l);
+    Vec3<S> l;
     if (b.inboard != k - 1) read_motion<level>(slot(x, b.inboard, int(body::count)), at);
-    move_body<level>(tree, k, v, a, X, l, at);
+    if constexpr (level == Upto::accelerations) settle<S>(at);
+    if (b.kind == HingeKind::revolute && b.inboard != 0)
+      move_revolute<level>(tree, k, v, a, SinCos<S>{xk[0], xk[1]}, l, at);
+    else
+      move_other_body<level>(tree, k, q, v, a, xk, l, at);
+    if constexpr (level == Upto::accelerations) settle<S>(at);
     write(xk + body::l, l);
     if (keep_motion || b.has_sides || b.kind != HingeKind::revolute) {
       write(xk + body::R, at.R);
@@ -332,6 +418,7 @@ __attribute__((noinline)) void sweep_one_by_one(const Tree<Real<S>>& tree, const
       xk[body::R + 2] = at.R.xz, xk[body::R + 5] = at.R.yz, xk[body::R + 8] = at.R.zz;
     }
     Step::moved(tree, k, at, xk);
+    more(k, at.R, l);
   }
 }
 
@@ -347,12 +434,12 @@ ARTICULA_INLINE void fetch_slot(const S* data, int index, int components) {
 }
 
 /// All three steps, some bodies at a time. Step is the third; keep_motion: w and alpha are wanted afterwards.
-template <Upto level, class Step, bool keep_motion, class S>
-ARTICULA_INLINE void sweep_bodies_outward(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a,
-                                          S* x) {
+template <Upto level, class Step, bool keep_motion, class S, class More>
+ARTICULA_INLINE void sweep_bodies_outward(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a, S* x,
+                                          More&& more) {
   constexpr int s = stride<S>, wide = wide_bodies<S>, together = 4 * block;
   if constexpr (wide == 1) {
-    sweep_one_by_one<level, Step, keep_motion>(tree, q, v, a, x);
+    sweep_one_by_one<level, Step, keep_motion>(tree, q, v, a, x, more);
   } else {
     const bool far = tree.bodies > few_bodies;
     Moving<S> last = world_motion<S>(tree);
@@ -393,6 +480,7 @@ ARTICULA_INLINE void sweep_bodies_outward(const Tree<Real<S>>& tree, const S* q,
         write(xk + s * body::R, at.R);
         write(xk + s * body::l, l);
         write_motion<level>(xk, at);
+        more(k, at.R, l);
         if (far && k + bodies_ahead < tree.slots()) {
           fetch_slot(x, k + bodies_ahead, body::count);
           fetch_slot(tree.constants, k + bodies_ahead, constant::count);
@@ -404,22 +492,24 @@ ARTICULA_INLINE void sweep_bodies_outward(const Tree<Real<S>>& tree, const S* q,
   }
 }
 
-/// Axes, origins and motions of all bodies.
-template <Upto level, class S>
-ARTICULA_INLINE void move_bodies(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a, S* x) {
-  sweep_bodies_outward<level, NoStep, true>(tree, q, v, a, x);
+/// Axes, origins and motions of all bodies; more(k, axes, l) is told each.
+template <Upto level, class S, class More = NoMore>
+ARTICULA_INLINE void move_bodies(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a, S* x,
+                                 More&& more = {}) {
+  sweep_bodies_outward<level, NoStep, true>(tree, q, v, a, x, more);
 }
 /// Axes, origins, motions and accelerations of all bodies, and M alpha + b.
 template <bool keep_inertia, bool keep_motion, class S>
 ARTICULA_INLINE void move_and_load_bodies(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a,
                                           S* x) {
-  sweep_bodies_outward<Upto::accelerations, NewtonEuler<keep_inertia>, keep_motion>(tree, q, v, a, x);
+  sweep_bodies_outward<Upto::accelerations, NewtonEuler<keep_inertia>, keep_motion>(tree, q, v, a, x,
+                                                                                    NoMore{});
 }
 /// Axes, origins and motions of all bodies without accelerations, and M.
 template <Upto level, bool at_first_origin, class S>
 ARTICULA_INLINE void move_bodies_and_inertias(const Tree<Real<S>>& tree, const S* q, const S* v, S* x) {
   sweep_bodies_outward<level, TurnInertias<at_first_origin>, true>(tree, q, v, static_cast<const S*>(nullptr),
-                                                                   x);
+                                                                   x, NoMore{});
 }
 
 /// External forces on the bodies, world axes at each O_k, bodies in order.

@@ -14,7 +14,7 @@ void closed_chain_residual(const Tree<Real<S>>& tree, const S* q, const S* v, co
                            const LoopMemory& loop, S* forces, S* rows) {
   constexpr int s = stride<S>;
   move_and_load_bodies<false, true>(tree, q, v, a, m.x);
-  positions_and_velocities<false>(tree, v, m);
+  origins_and_velocities(tree, v, m);
   if (wrenches)
     for (int k = 1; k < tree.slots(); ++k)
       for (int i = 0; i < 6; ++i) {

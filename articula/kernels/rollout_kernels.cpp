@@ -3,7 +3,7 @@
 
 #include "articula/kernels/cholesky_text.hpp"
 #include "articula/kernels/fixed_step_text.hpp"
-#include "articula/kernels/isa.hpp"
+#include "articula/kernels/lanes.hpp"
 #include "articula/model/manifold_text.hpp"
 #include "articula/spatial/slots.hpp"
 
@@ -11,7 +11,7 @@ namespace articula::ARTICULA_ISA {
 
 template <class T>
 struct RolloutKernels {
-  static constexpr int lanes = native_bytes / 8;  // as in lanes.hpp
+  static constexpr int lanes = lanes_of<T>;
   using P = Pack<T, lanes>;
 
   /// What the steps' text moves. Velocities are the joints' own.

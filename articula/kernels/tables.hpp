@@ -33,6 +33,7 @@ struct KernelTable {
   S (*factor)(const Tree<S>&, const S* q, const KernelMemory<S>&);
   void (*solve)(const Tree<S>&, const KernelMemory<S>&, const S* T, S* x);
   void (*invert)(const Tree<S>&, const KernelMemory<S>&, S* inverse);
+  void (*velocities)(const Tree<S>&, const S* q, const S* v, const KernelMemory<S>&);
   void (*kinematics)(const Tree<S>&, const S* q, const S* v, const S* a, const KernelMemory<S>&);
   Totals<S> (*totals)(const Tree<S>&, const KernelMemory<S>&, bool moving);
   void (*pose_at)(const Tree<S>&, const S* q, const FrameOnBody<S>&, const PathMemory<S>&, S* pose);
@@ -159,7 +160,8 @@ struct DiagonalKernels {
 // --- Many states: the texts of one state with a SIMD register as the number, one state per lane. Arrays are
 // those of one state with every number widened to `lanes` neighbouring ones.
 /// The most lanes of any instruction set: arrays are made for so many.
-inline constexpr int most_lanes = 8;
+template <class T>
+inline constexpr int most_lanes = 64 / int(sizeof(T));
 
 /// Where results will be written, so that the cache lines can be fetched before: `lines` lines in each of
 /// three arrays, `step` bytes apart, from at[i] on. near: how many bytes ahead of the number just written a
@@ -191,8 +193,9 @@ struct BatchTable {
                            T* a, T* smallest);
   void (*mass_matrix)(const Model&, const T* q, const M&, T* matrix);
   void (*inverse_mass_matrix)(const Model&, const T* q, const M&, T* matrix, T* smallest);
+  void (*velocities)(const Model&, const T* q, const T* v, const M&);
   void (*kinematics)(const Model&, const T* q, const T* v, const T* a, const M&);
-  /// After kinematics; kinetic: null where it did not get velocities.
+  /// After either; kinetic: null where it did not get velocities.
   void (*energies)(const Model&, const M&, T* kinetic, T* potential);
   void (*linearized_inverse)(const Model&, const T* q, const T* v, const T* a, const L&, T* dq, T* dv, T* da,
                              const Ahead&);

@@ -30,7 +30,7 @@ ARTICULA_INLINE void transpose(Pack<T, 4> (&r)[4]) {
 /// After the pairs, two steps that each take every other quarter of two registers: one instruction each,
 /// where exchanging quarters in place takes three times as long.
 template <class T>
-ARTICULA_INLINE void transpose(Pack<T, 8> (&r)[8]) {
+requires(sizeof(T) == 8) ARTICULA_INLINE void transpose(Pack<T, 8> (&r)[8]) {
   Pack<T, 8> t[8], u[8];
 #pragma GCC unroll 4
   for (int i = 0; i < 8; i += 2) {
@@ -48,6 +48,72 @@ ARTICULA_INLINE void transpose(Pack<T, 8> (&r)[8]) {
     r[i].x = __builtin_shufflevector(u[i].x, u[i + 4].x, 0, 1, 4, 5, 8, 9, 12, 13);
     r[i + 4].x = __builtin_shufflevector(u[i].x, u[i + 4].x, 2, 3, 6, 7, 10, 11, 14, 15);
   }
+}
+
+/// Rows `step` apart, for all steps: the lower halves of every 2 step lanes of both to the first, the upper
+/// halves to the second. Floats by fours: within 16 bytes these are one instruction each.
+template <int step, int N, class Lower, class Upper>
+ARTICULA_INLINE void exchange(Pack<float, N> (&r)[N], const Lower& lower, const Upper& upper) {
+#pragma GCC unroll 16
+  for (int i = 0; i < N; ++i) {
+    if (i & step) continue;
+    const auto a = r[i].x, b = r[i + step].x;
+    r[i].x = lower(a, b);
+    r[i + step].x = upper(a, b);
+  }
+}
+ARTICULA_INLINE void transpose(Pack<float, 8> (&r)[8]) {
+  exchange<1>(
+      r, [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
+      },
+      [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 1, 9, 3, 11, 5, 13, 7, 15);
+      });
+  exchange<2>(
+      r, [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 0, 1, 8, 9, 4, 5, 12, 13);
+      },
+      [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 2, 3, 10, 11, 6, 7, 14, 15);
+      });
+  exchange<4>(
+      r, [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 0, 1, 2, 3, 8, 9, 10, 11);
+      },
+      [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
+      });
+}
+ARTICULA_INLINE void transpose(Pack<float, 16> (&r)[16]) {
+  exchange<1>(
+      r, [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);
+      },
+      [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 1, 17, 3, 19, 5, 21, 7, 23, 9, 25, 11, 27, 13, 29, 15, 31);
+      });
+  exchange<2>(
+      r, [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 0, 1, 16, 17, 4, 5, 20, 21, 8, 9, 24, 25, 12, 13, 28, 29);
+      },
+      [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 2, 3, 18, 19, 6, 7, 22, 23, 10, 11, 26, 27, 14, 15, 30, 31);
+      });
+  exchange<4>(
+      r, [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27);
+      },
+      [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+      });
+  exchange<8>(
+      r, [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 0, 1, 2, 3, 4, 5, 6, 7, 16, 17, 18, 19, 20, 21, 22, 23);
+      },
+      [](const auto& a, const auto& b) __attribute__((always_inline)) {
+        return __builtin_shufflevector(a, b, 8, 9, 10, 11, 12, 13, 14, 15, 24, 25, 26, 27, 28, 29, 30, 31);
+      });
 }
 
 /// Fills the lower triangle from the upper one, in blocks of 4 x 4.

@@ -161,7 +161,7 @@ void ClosedChain::Text::start(std::span<const ArmState> states, const ObjectStat
     ArmText& arm = *text[i];
     const ArmState& s = states[i];
     arm.state.update(s.q, s.v);
-    arm.kinematics.update(s.q, s.v);
+    arm.kinematics.update_drift(s.q, s.v);
     arm.wrenches = Matrix(arm.wrenches.rows(), 1);
     for (std::size_t k = 0; k < s.wrenches.size(); ++k)
       arm.wrenches.part(6 * static_cast<int>(k), 6) = column(s.wrenches[k]);

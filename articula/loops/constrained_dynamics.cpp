@@ -288,7 +288,7 @@ ConstraintDrift ConstrainedDynamics::drift(In<double> q, In<double> v) {
   check("drift", "v", v.size(), model_.nv());
   const LoopKernels& k = *kernel_set().loops;
   const double *const fq = full_q(q), *const fv = full_v(v);
-  articula::kernels<double>().kinematics(tree(), fq, fv, nullptr, m_);
+  articula::kernels<double>().velocities(tree(), fq, fv, m_);
   bend(fq, fv);
   k.rows(tree(), m_, loop_, false);
   own_errors(fq, errors_);
@@ -343,7 +343,7 @@ void ConstrainedDynamics::jacobian(In<double> q, Out<double> J) {
   check("constraint jacobian", "q", q.size(), model_.nq());
   check("constraint jacobian", "J", J.size(), nv * all_rows_);
   const double* const fq = full_q(q);
-  articula::kernels<double>().kinematics(tree(), fq, nullptr, nullptr, m_);
+  articula::kernels<double>().velocities(tree(), fq, nullptr, m_);
   bend(fq, nullptr);
   const LoopKernels& k = *kernel_set().loops;
   k.rows(tree(), m_, loop_, false);
@@ -373,7 +373,7 @@ void ConstrainedDynamics::position_errors(In<double> q, Out<double> errors) {
   check("position_errors", "q", q.size(), model_.nq());
   check("position_errors", "errors", errors.size(), all_rows_);
   const double* const fq = full_q(q);
-  articula::kernels<double>().kinematics(tree(), fq, nullptr, nullptr, m_);
+  articula::kernels<double>().velocities(tree(), fq, nullptr, m_);
   own_errors(fq, errors_);
   spread(errors_, errors);
 }

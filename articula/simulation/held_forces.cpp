@@ -10,9 +10,7 @@ HeldForces::HeldForces(const Model& model)
       levers_(model.body_count()),
       wrenches_(model.body_count()) {}
 
-void HeldForces::place(In<double> q) {
-  kernels<double>().kinematics(tree(), full_q(q), nullptr, nullptr, m_);
-}
+void HeldForces::place(In<double> q) { kernels<double>().velocities(tree(), full_q(q), nullptr, m_); }
 Mat3<double> HeldForces::axes(int k) const {
   const double* const x = slot(m_.x, k + 1, int(body::count)) + block * body::R;
   return {x[0],         x[block],     x[2 * block], x[3 * block], x[4 * block],

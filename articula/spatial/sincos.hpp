@@ -13,13 +13,25 @@ namespace articula {
 ARTICULA_INLINE SinCos<double> sincos(double x) { return {__builtin_sin(x), __builtin_cos(x)}; }
 ARTICULA_INLINE SinCos<float> sincos(float x) { return {__builtin_sinf(x), __builtin_cosf(x)}; }
 
+/// Sine and cosine of the angle from those of its distance to the nearest quarter turn. `quadrant` counts them
+/// in its low bits. Clears those lanes of `near` where that is not so.
+template <class P>
+ARTICULA_INLINE SinCos<P> from_quadrant(const P& angle, typename P::Lanes quadrant, typename P::Lanes s,
+                                        typename P::Lanes c, typename P::Mask& near) {
+  using V = typename P::Lanes;
+  using I = typename P::Mask;
+  const I q = (I)quadrant;
+  const I odd = (q & 1) != 0;  // where sine and cosine change places
+  const I sign = (I{} + 1) << 63;
+  const V sine = odd ? c : s, cosine = odd ? s : c;
+  near &= (angle.x < 1.6e6) & (angle.x > -1.6e6);
+  return {P((V)((I)sine ^ ((q << 62) & sign))), P((V)((I)cosine ^ (((q + 1) << 62) & sign)))};
+}
 /// Without libm: clears those lanes of `near` where the result is not one.
 template <int N, Constants C>
 ARTICULA_INLINE SinCos<Pack<double, N, C>> sincos_near(const Pack<double, N, C>& angle,
                                                        typename Pack<double, N, C>::Mask& near) {
-  using P = Pack<double, N, C>;
-  using V = typename P::Lanes;
-  using I = typename P::Mask;
+  using V = typename Pack<double, N, C>::Lanes;
   const V x = angle.x;
   const V shifter = (V{} + 0x1.8p52);
   const V quadrant = x * 6.36619772367581382433e-01 + shifter;
@@ -45,13 +57,25 @@ ARTICULA_INLINE SinCos<Pack<double, N, C>> sincos_near(const Pack<double, N, C>&
   const V hz = 0.5 * z;
   const V w = 1.0 - hz;
   const V c = w + (((1.0 - w) - hz) + (z * pc - r * y));
-
-  const I q = (I)quadrant;     // the low bits of the shifted number count quarter turns
-  const I odd = (q & 1) != 0;  // where sine and cosine change places
-  const I sign = (I{} + 1) << 63;
-  const V sine = odd ? c : s, cosine = odd ? s : c;
-  near &= (x < 1.6e6) & (x > -1.6e6);
-  return {P((V)((I)sine ^ ((q << 62) & sign))), P((V)((I)cosine ^ (((q + 1) << 62) & sign)))};
+  return from_quadrant(angle, quadrant, s, c, near);
+}
+/// The same to the precision of a float, 2^-34: half the terms, and pi/2 in two parts.
+template <int N, Constants C>
+ARTICULA_INLINE SinCos<Pack<double, N, C>> sincos_near_for_float(const Pack<double, N, C>& angle,
+                                                                 typename Pack<double, N, C>::Mask& near) {
+  using V = typename Pack<double, N, C>::Lanes;
+  const V shifter = (V{} + 0x1.8p52);
+  const V quadrant = angle.x * 6.36619772367581382433e-01 + shifter;
+  const V n = quadrant - shifter;
+  const V r = (angle.x - n * 1.57079632673412561417e+00) - n * 6.07710050650619224932e-11;
+  const V z = r * r;
+  const V s = r + (r * z) * (-0.166666666416265235595 +
+                             z * (0.0083333293858894631756 +
+                                  z * (-0.000198393348360966317347 + z * 0.0000027183114939898219064)));
+  const V c = 1.0 + z * (-0.499999997251031003120 +
+                         z * (0.0416666233237390631894 +
+                              z * (-0.00138867637746099294692 + z * 0.0000243904487962774090654)));
+  return from_quadrant(angle, quadrant, s, c, near);
 }
 template <int N, Constants C>
 ARTICULA_INLINE SinCos<Pack<double, N, C>> sincos(const Pack<double, N, C>& angle) {
@@ -79,7 +103,10 @@ ARTICULA_INLINE SinCos<P> narrowed(const SinCos<Pack<double, N>>& t) {
 }
 template <int N, Constants C>
 ARTICULA_INLINE SinCos<Pack<float, N, C>> sincos(const Pack<float, N, C>& angle) {
-  return narrowed<Pack<float, N, C>>(sincos(widened(angle)));
+  typename Pack<double, N>::Mask near = ~typename Pack<double, N>::Mask{};
+  const auto result = narrowed<Pack<float, N, C>>(sincos_near_for_float(widened(angle), near));
+  if (__builtin_expect(!all<N>(near), 0)) return narrowed<Pack<float, N, C>>(sincos(widened(angle)));
+  return result;
 }
 
 /// For loops over many angles: results without libm's calls in the loop, which cost registers however rarely
@@ -96,7 +123,7 @@ struct ManySines<Pack<T, N, C>> {
     if constexpr (sizeof(T) == sizeof(double))
       return sincos_near(angle, near);
     else
-      return narrowed<Pack<T, N, C>>(sincos_near(widened(angle), near));
+      return narrowed<Pack<T, N, C>>(sincos_near_for_float(widened(angle), near));
   }
   ARTICULA_INLINE bool hold() const { return all<N>(near); }
 };

@@ -21,6 +21,18 @@ inline constexpr int native_bytes = 32;
 inline constexpr int native_bytes = 16;
 #endif
 
+/// Where vector registers are 16, fewer than what a sweep carries from body to body: see settle().
+template <class S>
+inline constexpr bool few_registers = false;
+#if defined(ARTICULA_KERNELS) && defined(__x86_64__) && !defined(__AVX512F__)
+template <>
+inline constexpr bool few_registers<double> = true;
+template <>
+inline constexpr bool few_registers<float> = true;
+template <class T, int N, Constants C>
+inline constexpr bool few_registers<Pack<T, N, C>> = true;
+#endif
+
 /// Slots per block: the distance between components.
 inline constexpr int block = 8;
 
