@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test wheel python-sanitize python-others bench reference site sanitize test-sets thread-sanitize random-trees gpu-compile faults interruptions fuzz analyze check format clean
+.PHONY: all setup build demo test wheel package package-try python-sanitize python-others bench reference site sanitize test-sets thread-sanitize random-trees gpu-compile faults interruptions fuzz analyze check format clean
 all: build
 
 setup:
@@ -28,6 +28,12 @@ test: build
 # The Python package, in dist/ (docs/python.md).
 wheel: setup
 	@tools/python.sh wheel
+
+# .deb files (make wheel before: with Python) and a tarball, in dist/; each tried in a bare Debian of its own (as root).
+package: setup
+	@tools/package.sh make
+package-try:
+	@tools/package.sh try
 
 # Its tests under the address sanitizer; its calls beside Pinocchio, MuJoCo and Drake from PyPI, results and times.
 python-sanitize: setup

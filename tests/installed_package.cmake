@@ -1,4 +1,5 @@
-# Installs the build into a folder of its own, builds all examples against it with find_package, and runs one.
+# Installs the build into a folder of its own, builds all examples against it with find_package, and runs one; builds
+# that one again with pkg-config; configures a project that takes Articula by FetchContent, and builds one of its files.
 # Arguments: BUILD, SOURCE, WORK, COMPILER.
 file(REMOVE_RECURSE ${WORK})
 function(run)
@@ -20,3 +21,16 @@ list(LENGTH lines count)
 if(NOT count EQUAL 7)
   message(FATAL_ERROR "expected seven joint accelerations, got: ${output}")
 endif()
+
+set(ENV{PKG_CONFIG_PATH} ${WORK}/prefix/lib/pkgconfig:$ENV{PKG_CONFIG_PATH})
+run(sh -c "${COMPILER} ${FLAGS} '${SOURCE}/examples/first_steps.cpp' -o '${WORK}/by_pkg_config' $(pkg-config --static --cflags --libs articula)")
+run(${WORK}/by_pkg_config ${WORK}/prefix/share/articula/models/arm7.urdf)
+
+# By FetchContent: the library alone, without its tests, program and install rules.
+run(${CMAKE_COMMAND} -S ${SOURCE}/tests/fetching -B ${WORK}/fetching -G Ninja -DCMAKE_CXX_COMPILER=${COMPILER}
+    -DCMAKE_BUILD_TYPE=Release -DFETCHCONTENT_SOURCE_DIR_ARTICULA=${SOURCE} -DCMAKE_CXX_FLAGS=${FLAGS})
+run(${CMAKE_COMMAND} --build ${WORK}/fetching --target help)
+if(output MATCHES "articula_tests|articula_program|articula_bench")
+  message(FATAL_ERROR "a project that fetches Articula gets more than the library: ${output}")
+endif()
+run(${CMAKE_COMMAND} --build ${WORK}/fetching --target CMakeFiles/mine.dir/main.cpp.o)

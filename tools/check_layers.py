@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Holds the layering: a folder of articula/ may include only folders above it in this list, and its own files.
+"""Holds the layering: a folder of articula/ may include only folders above it in this list, and its own files; headers
+that are installed include none of those that are not (cmake/private_headers.txt).
 
 With an object directory as argument it also checks that kernels compiled for one instruction set define nothing
 outside their own namespace: the linker could otherwise hand their code to a machine that cannot run it.
 """
+import fnmatch
 import pathlib
 import re
 import subprocess
@@ -37,6 +39,22 @@ def includes():
     return bad
 
 
+def private_headers():
+    patterns = [line for line in (ROOT / "cmake/private_headers.txt").read_text().splitlines() if line.startswith("articula")]
+    headers = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "articula").rglob("*.hpp"))]
+
+    def private(name):
+        return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
+
+    bad = [f"cmake/private_headers.txt: no header is named {pattern}" for pattern in patterns
+           if not fnmatch.filter(headers, pattern)]
+    for name in headers:
+        if not private(name):
+            bad += [f"{name} is installed, {other} that it includes is not"
+                    for other in re.findall(r'#include "(articula/[^"]+)"', (ROOT / name).read_text()) if private(other)]
+    return bad
+
+
 def symbols(build):
     bad = []
     for isa in ("v2", "v3", "v4"):
@@ -50,7 +68,7 @@ def symbols(build):
 
 
 def main():
-    bad = includes() + (symbols(sys.argv[1]) if len(sys.argv) > 1 else [])
+    bad = includes() + private_headers() + (symbols(sys.argv[1]) if len(sys.argv) > 1 else [])
     for line in bad:
         print(line)
     print(f"layers: {len(bad)} problems" if bad else "layers: clean")
