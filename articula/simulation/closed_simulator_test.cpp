@@ -7,8 +7,10 @@
 
 #include "articula/dynamics/mass_matrix.hpp"
 #include "articula/loops/scene.hpp"
+#include "articula/model/configuration.hpp"
 #include "articula/simulation/controllers.hpp"
 #include "articula/simulation/recording.hpp"
+#include "articula/simulation/task_control.hpp"
 
 namespace articula {
 namespace {
@@ -228,6 +230,31 @@ TEST(ClosedSimulator, VariationalStepsKeepTheEnergyInTheLongRun) {
   printf("  energy error, 5 ms: %.2g in 5 s, %.2g at 50 s; 2.5 ms: %.2g\n", early, late, finer);
   EXPECT_LT(late, 1.5 * early);
   EXPECT_NEAR(early / finer, 4, 1);
+}
+
+TEST(ClosedSimulator, NoControllerDrivesWhatIsHeld) {
+  Scene scene(read_scene(std::string(ARTICULA_SOURCE_DIR) + "/models/two_arms.json"));
+  const Model& model = scene.model();
+  const auto nv = std::size_t(model.nv()), first = std::size_t(scene.object(0).v);
+  std::vector<double> away(scene.q.size());
+  integrate(model, scene.q, std::vector<double>(nv, 0.1), away);
+  const Gains gains{std::vector<double>(nv, 10), std::vector<double>(nv, 1)};
+  PdControl pd(model, gains, Reference(model, away), true);
+  ComputedTorque computed(model, gains, Reference(model, away));
+  GravityCompensation compensation(model);
+  OperationalSpaceControl frame(model, model.frames()[std::size_t(scene.object_frame(0)) - 1].name, {}, away);
+  for (ForceElement* element : std::initializer_list<ForceElement*>{&pd, &computed, &compensation, &frame}) {
+    std::vector<double> tau(nv);
+    element->add_forces(0, scene.q, scene.v, tau);
+    double most = 0;
+    for (std::size_t i = 0; i < nv; ++i) {
+      if (i >= first && i < first + 6)
+        EXPECT_EQ(tau[i], 0);
+      else
+        most = std::max(most, std::abs(tau[i]));
+    }
+    EXPECT_GT(most, 0.01);
+  }
 }
 
 TEST(ClosedSimulator, VariationalIsForPositions) {

@@ -4,19 +4,12 @@
 
 #include <cmath>
 
+#include "articula/loops/closed_chain_inverse.hpp"
 #include "articula/model/configuration.hpp"
 
 namespace articula {
 
 namespace {
-
-/// Floating bases and loose objects have no motor.
-std::vector<char> motors(const Model& model) {
-  std::vector<char> out(model.nv(), 1);
-  for (const Joint& joint : model.joints())
-    if (joint.kind == JointKind::free) std::fill_n(out.begin() + joint.v_index, joint.nv, 0);
-  return out;
-}
 
 Gains checked(const Model& model, const char* who, Gains gains) {
   for (const auto* k : {&gains.kp, &gains.kd}) {

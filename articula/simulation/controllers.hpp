@@ -40,7 +40,7 @@ class PdControl : public ForceElement {
   Reference reference_;
   bool gravity_;
   std::vector<double> q_, v_, e_, g_;
-  std::vector<char> motor_;  // by velocity
+  std::vector<bool> motor_;  // by velocity
 };
 
 /// Computed torque: tau = inverse dynamics of the acceleration kp (reference - q) + kd (its velocity - v).
@@ -55,7 +55,7 @@ class ComputedTorque : public ForceElement {
   Gains gains_;
   Reference reference_;
   std::vector<double> q_, v_, a_, tau_;
-  std::vector<char> motor_;  // by velocity
+  std::vector<bool> motor_;  // by velocity
 };
 
 /// tau = g(q).
@@ -67,7 +67,7 @@ class GravityCompensation : public ForceElement {
  private:
   InverseDynamics<> work_;
   std::vector<double> g_;
-  std::vector<char> motor_;  // by velocity
+  std::vector<bool> motor_;  // by velocity
 };
 
 }  // namespace articula
