@@ -62,18 +62,19 @@ class DistributionsFile {
 
 class RunMotion : public MonteCarloMotion {
  public:
-  RunMotion(const Model& model, const TreeSetup& setup) : motion_(model, setup) {
+  RunMotion(const Model& model, const MotionSetup& setup, const std::vector<Constraint>& constraints)
+      : motion_(model, setup, constraints) {
     motion_.watch().stop = &stop_flag();
   }
   Simulator& simulator() override { return motion_.simulator(); }
   Recorder& recorder() override { return motion_.recorder(); }
 
  private:
-  TreeMotion motion_;
+  MechanismMotion motion_;
 };
 
 /// Runs whose steps are all alike, constant forces and nothing else, go many at once.
-bool can_run_together(const TreeSetup& setup) {
+bool can_run_together(const MotionSetup& setup) {
   return !setup.torque && setup.forces.is_null() && setup.controllers.is_null() && !setup.model_friction &&
          (setup.limits == "check" || setup.limits == "ignore") &&
          stepping_of(setup.integrator) == Stepping::explicit_step;
@@ -104,27 +105,29 @@ std::string table_of(const std::vector<MonteCarloRun>& results, const std::vecto
 
 }  // namespace
 
-std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& grid,
+std::string monte_carlo(const Model& model, const MotionSetup& setup,
+                        const std::vector<Constraint>& constraints, const Grid& grid,
                         const MonteCarloOptions& options, int& failed) {
   MonteCarlo what;
   if (!options.distributions.empty()) what.drawn = DistributionsFile(options.distributions, model).read();
-  const std::vector<Column> columns = TreeMotion(model, setup).columns();  // and the setup is sound
+  const std::vector<Column> columns =
+      MechanismMotion(model, setup, constraints).columns();  // and the setup is sound
   what.runs = options.runs, what.seed = options.seed, what.threads = options.threads;
   what.q = setup.q, what.v = setup.v, what.tau = setup.tau;
   what.grid = grid;
   what.make = [&](const MonteCarloStart& start) {
-    TreeSetup own = setup;
+    MotionSetup own = setup;
     own.q = start.q, own.v = start.v, own.tau = start.tau;
-    return std::make_unique<RunMotion>(start.model, own);
+    return std::make_unique<RunMotion>(start.model, own, constraints);
   };
-  what.together = can_run_together(setup), what.damping = setup.model_damping;
+  what.constraints = constraints;
+  what.together = can_run_together(setup) && constraints.empty(), what.damping = setup.model_damping;
   std::optional<cuda::Batch<double>> device;
   if (options.device == "cuda") {
     if (!what.together || model.nv() == 0)
       throw InputError(
-          "--device cuda is for runs whose steps are all alike: constant forces, no friction, limits checked "
-          "or "
-          "ignored, an integrator of fixed steps");
+          "--device cuda is for runs whose steps are all alike: no closed chains, constant forces, no "
+          "friction, limits checked or ignored, an integrator of fixed steps");
     device.emplace(device_batch(model));
     what.engine = MonteCarlo::Engine{
         [&](In<double> inertias) { device->vary(inertias); },

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "articula/model/model.hpp"
+#include "cli/mechanism_motion.hpp"
 #include "cli/schedule.hpp"
-#include "cli/tree_motion.hpp"
 
 namespace articula::cli {
 
@@ -19,8 +19,9 @@ struct MonteCarloOptions {
 };
 
 /// Runs them on all cores; the text (CSV) is the same for any number of threads. Failed runs are rows too,
-/// with their error. `failed` receives how many.
-std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& grid,
+/// with their error. `failed` receives how many. `constraints`: of closed chains, onto which drawn starts are moved.
+std::string monte_carlo(const Model& model, const MotionSetup& setup,
+                        const std::vector<Constraint>& constraints, const Grid& grid,
                         const MonteCarloOptions& options, int& failed);
 
 }  // namespace articula::cli

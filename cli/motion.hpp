@@ -1,5 +1,5 @@
 // What `articula simulate` moves: something with columns, that advances in time. A mechanism is one
-// (tree_motion.hpp); whatever else moves needs only these few functions.
+// (mechanism_motion.hpp); whatever else moves needs only these few functions.
 #pragma once
 
 #include <span>

@@ -14,6 +14,7 @@
 #include "cli/device.hpp"
 #include "cli/input.hpp"
 #include "cli/journal.hpp"
+#include "cli/mechanism_motion.hpp"
 #include "cli/model_source.hpp"
 #include "cli/monte_carlo.hpp"
 #include "cli/output.hpp"
@@ -24,7 +25,6 @@
 #include "cli/scene_source.hpp"
 #include "cli/states.hpp"
 #include "cli/stop.hpp"
-#include "cli/tree_motion.hpp"
 
 namespace articula::cli {
 
@@ -51,8 +51,9 @@ double positive(const char* option, double x) {
   throw InputError(fmt::format("{} is {}, expected more than 0", option, x));
 }
 
-TreeSetup read_setup(const SimulateOptions& o, const Model& model, const LoadedModel& read) {
-  TreeSetup s;
+/// All but the start.
+MotionSetup read_setup(const SimulateOptions& o, const Model& model) {
+  MotionSetup s;
   s.integrator = integrator_named(o.integrator);
   s.tolerances = {positive("--tolerance", o.tolerance[0]), positive("--tolerance", o.tolerance.back())};
   s.limits = o.limits;
@@ -60,7 +61,6 @@ TreeSetup read_setup(const SimulateOptions& o, const Model& model, const LoadedM
   s.forces = json_file("--forces", o.forces), s.forces_file = o.forces;
   s.controllers = json_file("--controllers", o.controllers), s.controllers_file = o.controllers;
   if (s.limits == "check" && s.forces.is_object() && s.forces.contains("limits")) s.limits = "held";
-  read_initial(o.initial, model, read.states, s);
   if (o.torque != "0") s.torque = read_torques(o.torque, model);
   return s;
 }
@@ -170,7 +170,8 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
   return impossible;
 }
 
-ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOptions& o, const Grid& grid) {
+ExitCode run_many(const Model& model, const MotionSetup& setup, const std::vector<Constraint>& constraints,
+                  const SimulateOptions& o, const Grid& grid) {
   if (o.resume || !o.plot.empty() || !o.report.empty())
     throw InputError("--monte-carlo goes with none of --resume, --plot and --report");
   if (o.out != "-" && format_of(o.out) != FileFormat::csv)
@@ -178,7 +179,7 @@ ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOpti
   Output out(o.out);
   watch_signals("articula: stopped; the runs before are not written\n");
   int failed = 0;
-  out.write(monte_carlo(model, setup, grid, o.monte_carlo, failed));
+  out.write(monte_carlo(model, setup, constraints, grid, o.monte_carlo, failed));
   out.finish();
   if (failed > 0) say("{} of {} runs failed; see their column 'error'", failed, o.monte_carlo.runs);
   return asked_to_stop() || failed == o.monte_carlo.runs ? impossible : done;
@@ -201,27 +202,31 @@ void check_pages(const SimulateOptions& o) {
   check_writable(o.report, "--report");
 }
 
+/// A mechanism from where the setup begins; `constraints` close its chains.
+ExitCode run_mechanism(const SimulateOptions& o, const Model& model, const MotionSetup& setup,
+                       const std::vector<Constraint>& constraints, const MakeReport& make_report) {
+  const Schedule when = schedule(o, is_adaptive(setup.integrator));
+  if (o.monte_carlo.runs > 0) return run_many(model, setup, constraints, o, when.grid);
+  if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
+  if (o.monte_carlo.device != "cpu") throw InputError("--device goes with --monte-carlo N");
+  MechanismMotion motion(model, setup, constraints);
+  return run_motion(motion, o, when, setup.integrator, make_report);
+}
+
 /// Arms, objects and the constraints between them; its state and joint forces are in the scene.
-ExitCode run_scene(const SimulateOptions& o, const SceneSpec& spec) {
-  if (!o.forces.empty() || !o.controllers.empty() || o.monte_carlo.runs > 0 || o.damping || o.friction ||
-      (o.limits != "check" && o.limits != "ignore"))
-    throw InputError(
-        "a scene, or a model with loops, goes with --duration, --step, --every, --integrator, --tolerance, "
-        "--torque, --project, --out, --resume, --plot and --report; the model with --initial, too");
-  Scene scene(spec, {.project = o.project});
-  const Integrator integrator = integrator_named(o.integrator);
-  std::optional<Table> torque;
-  if (o.torque != "0") torque = read_torques(o.torque, scene.model());
-  SceneMotion motion(scene, integrator,
-                     {positive("--tolerance", o.tolerance[0]), positive("--tolerance", o.tolerance.back())},
-                     std::move(torque));
-  return run_motion(
-      motion, o, schedule(o, is_adaptive(integrator)), integrator, [&](const Recording& recording) {
-        Report report = report_of(recording, scene.model(), scene_shapes(o.model.source, scene.spec()));
-        report.title = std::filesystem::path(scene.spec().where).stem().string();
-        add_grasp_forces(report, recording, scene);
-        return report;
-      });
+ExitCode run_scene(const SimulateOptions& o) {
+  if (!o.initial.empty()) throw InputError("--initial is not for a scene: its state is in the file");
+  Scene scene(load_scene(o.model), {.project = o.project});
+  MotionSetup setup = read_setup(o, scene.model());
+  setup.q = scene.q, setup.v = scene.v, setup.tau = scene.tau;
+  if (setup.torque) std::fill(setup.tau.begin(), setup.tau.end(), 0.0);  // instead of the scene's
+  check_start("", scene.model(), setup);
+  return run_mechanism(o, scene.model(), setup, scene.constraints(), [&](const Recording& recording) {
+    Report report = report_of(recording, scene.model(), scene_shapes(o.model.source, scene.spec()));
+    report.title = std::filesystem::path(scene.spec().where).stem().string();
+    add_grasp_forces(report, recording, scene);
+    return report;
+  });
 }
 
 /// Bounds what the run may take. Memory that is refused is std::bad_alloc wherever it is asked for.
@@ -239,30 +244,21 @@ void set_limits(const SimulateOptions& o) {
 
 ExitCode run(const SimulateOptions& o) {
   check_pages(o);
-  if (is_scene(o.model.source)) {
-    if (!o.initial.empty()) throw InputError("--initial is not for a scene: its state is in the file");
-    return run_scene(o, load_scene(o.model));
-  }
+  if (is_scene(o.model.source)) return run_scene(o);
   const LoadedModel read = read_source(o.model.source, o.model.read_options());
-  if (has_loops(read.spec)) {
-    const Model model = build_and_warn(read, o.model);
-    SceneSpec spec = scene_of(read.spec, o.model.build_options(read.gravity));
-    spec.where = spec.arms[0].source = o.model.source;
-    TreeSetup start;
-    start.limits = o.limits;
-    read_initial(o.initial, model, read.states, start);
-    spec.arms[0].q = start.q, spec.arms[0].v = start.v, spec.arms[0].tau = start.tau;
-    return run_scene(o, spec);
-  }
-  if (o.project) throw InputError("--project is for scenes, and models with loops");
   const Model model = build_and_warn(read, o.model);
-  const TreeSetup setup = read_setup(o, model, read);
-  const Schedule when = schedule(o, is_adaptive(setup.integrator));
-  if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when.grid);
-  if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
-  if (o.monte_carlo.device != "cpu") throw InputError("--device goes with --monte-carlo N");
-  TreeMotion motion(model, setup);
-  return run_motion(motion, o, when, setup.integrator, [&](const Recording& recording) {
+  const std::vector<Constraint> constraints = constraints_of(model);
+  MotionSetup setup = read_setup(o, model);
+  read_initial(o.initial, model, read.states, setup);
+  if (!constraints.empty()) {
+    ConstrainedDynamics work(model, constraints);
+    fit_positions(work, setup.q, setup.v, o.model.source, {.project = o.project});
+    fit_velocities(work, setup.q, setup.v, o.model.source, {.project = o.project});
+  } else if (o.project) {
+    throw InputError("--project is for scenes, and models with loops");
+  }
+  check_start(o.initial, model, setup);
+  return run_mechanism(o, model, setup, constraints, [&](const Recording& recording) {
     const ModelVisuals visuals = load_visuals(o.model.source, o.model.read_options());
     Report report = report_of(recording, model, visuals.links);
     for (const auto& finding : visuals.findings) report.notes.push_back(finding.message);
@@ -304,8 +300,9 @@ void add_run_options(CLI::App& app, SimulateOptions* o) {
   app.add_flag("--damping", o->damping, "Apply the damping that the model's joints state");
   app.add_flag("--friction", o->friction,
                "Apply the dry friction that the model's joints state, regularised");
-  app.add_option("--limits", o->limits,
-                 "Joint limits: check (the start only), ignore, stiff (springs), events (located; rk45)")
+  app.add_option(
+         "--limits", o->limits,
+         "Joint limits: check (the start only), ignore, stiff (springs), events (located; rk45, open chains)")
       ->check(CLI::IsMember({"check", "ignore", "stiff", "events"}))
       ->capture_default_str();
   app.add_option("--out", o->out,
@@ -344,8 +341,8 @@ Subcommand add_simulate(CLI::App& program) {
       "potential_energy,\n"
       "total_energy, energy_change, stored_energy, power, constraint_drift, momentum about the mass centre, "
       "the\n"
-      "mass centre, tau:JOINT. Damping, friction and limits act only if asked for. Ctrl-C ends a run and\n"
-      "finishes its file.\n\n"
+      "mass centre, tau:JOINT; of closed chains also velocity_drift, drift_corrected, force:CONSTRAINT.ROW.\n"
+      "Damping, friction and limits act only if asked for. Ctrl-C ends a run and finishes its file.\n\n"
       "  --controllers {\"type\": \"pd\", \"kp\": 100, \"kd\": 20, \"reference\": [..], \"sample_time\": "
       "0.001}\n"
       "  --forces {\"springs\": {\"JOINT\": {\"stiffness\": 50, \"rest\": 0}}, \"damping\": \"model\",\n"

@@ -7,7 +7,7 @@
 #include <articula/loops/closed_chain_inverse.hpp>
 #include <articula/loops/scene.hpp>
 #include <articula/report/report.hpp>
-#include <articula/simulation/constrained_simulator.hpp>
+#include <articula/simulation/simulator.hpp>
 #include <cmath>
 #include <cstdio>
 
@@ -17,7 +17,7 @@ int main(int argc, char** argv) {
   Scene scene(read_scene("models/two_arms.json"));
   const Model& model = scene.model();
   const int object = scene.object_frame(0);
-  ConstrainedSimulator sim(scene.dynamics(), Integrator::symplectic_euler);
+  Simulator sim(scene.dynamics(), Integrator::symplectic_euler);
   sim.q = scene.q, sim.v = scene.v;
   const std::vector<double>&q = sim.q, &v = sim.v;
   std::vector<double>& tau = sim.tau;

@@ -180,9 +180,9 @@ TEST_F(ConvertOnTheCommandLine, LoopsOfFilesMoveAsConstraints) {
   const auto value = [&](const std::string& name) {
     return std::stod(values.at(std::size_t(std::find(names.begin(), names.end(), name) - names.begin())));
   };
-  EXPECT_GT(std::abs(value("q:bars/bl")), 0.1);
-  EXPECT_NEAR(value("q:bars/bl"), value("q:bars/br"), 1e-9);  // parallel
-  EXPECT_NEAR(value("q:bars/lt"), -value("q:bars/bl"), 1e-9);
+  EXPECT_GT(std::abs(value("q:bl")), 0.1);
+  EXPECT_NEAR(value("q:bl"), value("q:br"), 1e-9);  // parallel
+  EXPECT_NEAR(value("q:lt"), -value("q:bl"), 1e-9);
   EXPECT_NEAR(value("energy_change"), 0, 1e-6);
 }
 

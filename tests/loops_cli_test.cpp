@@ -256,8 +256,8 @@ TEST(SceneCommand, SimulationHoldsConstraintsAndEnergy) {
       std::string::npos);
   EXPECT_NE(run("simulate " + path + " --duration 0.002").out.find("holds:world"), std::string::npos);
   EXPECT_EQ(run("check " + path).code, 1);
-  EXPECT_EQ(run("simulate four_bar --duration 1 --integrator variational", true).code, 2);
-  EXPECT_EQ(run("simulate four_bar --duration 1 --damping", true).code, 2);
+  EXPECT_EQ(run("simulate four_bar --duration 1 --integrator rk45 --limits events", true).code, 2);
+  EXPECT_EQ(run("simulate four_bar --duration 1 --monte-carlo 2 --device cuda", true).code, 2);
 }
 
 TEST(SceneCommand, ReportDrawsTheHandsForces) {

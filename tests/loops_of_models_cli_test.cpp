@@ -1,6 +1,8 @@
 // Models whose files close loops or couple joints: every command takes them closed.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "articula/simulation/recording.hpp"
 #include "tests/support/command_line.hpp"
 
 #ifdef ARTICULA_PROGRAM
@@ -26,6 +28,19 @@ class LoopsOfModels : public testing::CommandLine {
                      "</worldbody><equality><connect name='pin' body1='top' body2='right' anchor='1 0 0'/>"
                      "</equality><keyframe><key name='leaning' qpos='0.2 -0.2 0.2' qvel='1 -1 1'/>"
                      "<key name='open' qpos='0.2 0 0' qvel='0 0 0'/></keyframe></mujoco>");
+  }
+  /// A motion from leaning on, with these words.
+  Recording moved(const testing::Words& more) const {
+    testing::Words words{"simulate", bars(),    "--duration", "0.5",   "--initial",
+                         "leaning",  "--every", "0.001",      "--out", path("moved.csv")};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ran ran = run(words);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return read_recording(path("moved.csv"), FileFormat::csv);
+  }
+  static double last(const std::string& file, std::string_view name) {
+    const Recording r = read_recording(file, FileFormat::csv);
+    return r.row(r.size() - 1)[std::size_t(r.find(name))];
   }
 };
 
@@ -139,30 +154,116 @@ TEST_F(LoopsOfModels, CurvedCouplingsKeepTheEnergy) {
                                   "<inertial pos='0 0 0' mass='2' diaginertia='1 1 "
                                   "1'/></body></worldbody><equality><joint name='cam' joint1='y' "
                                   "joint2='x' polycoef='0.1 0.2 -0.5 0.1 0.3'/></equality></mujoco>");
-  const Ran ran =
-      run({"simulate", model, "--duration", "0.5", "--step", "0.00025", "--every", "0.5", "--project"});
+  const Ran ran = run({"simulate", model, "--duration", "0.5", "--step", "0.00025", "--every", "0.5",
+                       "--project", "--out", path("cam.csv")});
   ASSERT_EQ(ran.code, 0) << ran.err;
-  const auto lines = [&] {
-    std::vector<std::vector<std::string>> out;
-    std::istringstream text(ran.out);
-    for (std::string line; std::getline(text, line);) {
-      std::istringstream words(line);
-      auto& row = out.emplace_back();
-      for (std::string word; std::getline(words, word, ',');) row.push_back(word);
-    }
-    return out;
-  }();
-  ASSERT_EQ(lines.size(), 3u);
-  const auto at = [&](std::string_view name) {
-    for (std::size_t i = 0; i < lines[0].size(); ++i)
-      if (lines[0][i] == name) return std::stod(lines[2][i]);
-    ADD_FAILURE() << name;
-    return 0.0;
-  };
-  const double x = at("q:cam/x"), y = at("q:cam/y");
+  const auto at = [&](std::string_view name) { return last(path("cam.csv"), name); };
+  const double x = at("q:x"), y = at("q:y");
   EXPECT_NEAR(y, 0.1 + 0.2 * x - 0.5 * x * x + 0.1 * x * x * x + 0.3 * x * x * x * x, 1e-10);
   EXPECT_NEAR(at("energy_change"), 0, 1e-8);  // of 6 J; the error falls with the fourth power of the step
   EXPECT_GT(at("kinetic_energy"), 0.1);
+}
+
+TEST_F(LoopsOfModels, ControllersAreTheForcesThatTheyRecord) {
+  const std::string hold = write(
+      "hold.json", R"({"type": "pd", "kp": {"left_j": 300}, "kd": {"left_j": 20}, "reference": [0, 0, 0]})");
+  const Recording free = moved({}), held = moved({"--controllers", hold});
+  const int q = held.find("q:left_j"), tau = held.find("tau:left_j");
+  ASSERT_GT(q, 0);
+  const std::size_t end = held.size() - 1;
+  EXPECT_GT(std::abs(free.row(end)[q] - held.row(end)[q]), 0.1);
+  EXPECT_LT(std::abs(held.row(end)[q]), 0.1);
+  // The motor of one joint holds all three: the loop does the rest.
+  EXPECT_NEAR(held.row(end)[q], -held.row(end)[held.find("q:top_j")], 1e-10);
+  EXPECT_EQ(held.row(end)[held.find("tau:right_j")], 0);
+  std::string table = "time,tau:left_j,tau:top_j,tau:right_j\n";
+  for (std::size_t i = 0; i <= end; ++i)
+    table += fmt::format("{},{},0,0\n", held.row(i)[0], held.row(i)[std::size_t(tau)]);
+  const Recording again = moved({"--torque", write("tau.csv", table)});
+  // The table is straight between rows, the controller is not: second order in the rows' distance.
+  EXPECT_NEAR(again.row(end)[q], held.row(end)[q], 1e-5);
+  const std::string sampled = write(
+      "sampled.json", R"({"type": "pd", "kp": 300, "kd": 20, "reference": [0, 0, 0], "sample_time": 0.004})");
+  const Recording whole = moved({"--controllers", sampled});
+  EXPECT_EQ(whole.row(end)[std::size_t(whole.find("sample.0"))], 124);  // of t = 0.496 s: the next one is due
+  // A run that was cut goes on to the same bits, held forces and all.
+  testing::Words words{"simulate", bars(),  "--duration", "0.25",          "--initial",     "leaning",
+                       "--every",  "0.001", "--out",      path("cut.csv"), "--controllers", sampled};
+  EXPECT_EQ(run(words).code, 0);
+  words[3] = "0.5", words.push_back("--resume");
+  const Ran resumed = run(words);
+  EXPECT_EQ(resumed.code, 0) << resumed.err;
+  EXPECT_EQ(content(path("cut.csv")), content(path("moved.csv")));
+}
+
+TEST_F(LoopsOfModels, DampingSpringsAndLimitsAct) {
+  const auto numbers = [](const Recording& r, const char* name) { return r.values(r.find(name)); };
+  const std::string damping = write("damping.json", R"({"damping": 3})");
+  const Recording damped = moved({"--forces", damping});
+  const auto change = numbers(damped, "energy_change"), power = numbers(damped, "power");
+  double work = 0;
+  for (std::size_t i = 1; i < change.size(); ++i) {
+    work += (power[i - 1] + power[i]) / 2 * 0.001;
+    EXPECT_LT(change[i], change[i - 1]);
+  }
+  EXPECT_NEAR(change.back(), work, 1e-4 * std::abs(work));
+  EXPECT_LT(work, -1);
+  // What the file says of its joints.
+  std::string text = content(bars());
+  for (std::size_t at = 0; (at = text.find("axis='0 1 0'", at)) != text.npos; at += 20)
+    text.insert(at, "damping='3' ");
+  const std::string own = write("own.xml", text);
+  const Ran ran = run({"simulate", own, "--damping", "--duration", "0.5", "--initial", "leaning", "--every",
+                       "0.001", "--out", path("own.csv")});
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_EQ(last(path("own.csv"), "energy_change"), change.back());
+  // A spring's energy comes back.
+  const Recording sprung =
+      moved({"--forces", write("spring.json", R"({"springs": {"right_j": {"stiffness": 200}}})")});
+  const auto total = numbers(sprung, "total_energy"), stored = numbers(sprung, "stored_energy");
+  for (std::size_t i = 0; i < total.size(); ++i)
+    EXPECT_NEAR(total[i] + stored[i], total[0] + stored[0], 1e-6);
+  for (const char* integrator : {"variational", "midpoint", "cvode", "rk45"}) {
+    const Recording other = moved({"--forces", damping, "--integrator", integrator});
+    EXPECT_NEAR(other.row(other.size() - 1)[1], damped.row(damped.size() - 1)[1], 1e-4) << integrator;
+  }
+}
+
+TEST_F(LoopsOfModels, ManyRunsStayClosed) {
+  const std::string drawn = write(
+      "drawn.json",
+      R"({"q": {"*": {"normal": [0, 0.1]}}, "v": {"left_j": {"normal": [0, 1]}}, "mass": {"top": {"uniform": [0.5, 2]}}})");
+  const auto many = [&](const testing::Words& more) {
+    testing::Words words{"simulate",  bars(),    "--duration",    "0.1",
+                         "--initial", "leaning", "--monte-carlo", "20"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Ran ran = run(words);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return ran.out;
+  };
+  const std::string text = many({"--distributions", drawn, "--threads", "1"});
+  EXPECT_EQ(many({"--distributions", drawn, "--threads", "3"}), text);
+  // Without the last column, which is for messages.
+  std::string numbers;
+  for (std::size_t at = 0, end; (end = text.find('\n', at)) != text.npos; at = end + 1)
+    numbers += text.substr(at, text.rfind(',', end) - at) + "\n";
+  numbers.replace(0, 3, "time");  // "run": a recording begins so
+  const Recording r = read_recording(write("many.csv", numbers), FileFormat::csv);
+  ASSERT_EQ(r.size(), 20u);
+  double least = 1, most = -1;
+  for (std::size_t i = 0; i < r.size(); ++i) {
+    const auto at = [&](const char* name) { return r.row(i)[std::size_t(r.find(name))]; };
+    EXPECT_NEAR(at("q:left_j"), at("q:right_j"), 1e-10);
+    EXPECT_NEAR(at("q:left_j"), -at("q:top_j"), 1e-10);
+    EXPECT_LT(at("constraint_drift"), 1e-10);
+    EXPECT_NEAR(at("energy_change"), 0, 1e-6);
+    least = std::min(least, at("q:left_j")), most = std::max(most, at("q:left_j"));
+  }
+  EXPECT_GT(most - least, 0.05);
+  // Nothing drawn: the run itself.
+  const Ran one = run({"simulate", bars(), "--duration", "0.1", "--initial", "leaning", "--every", "0.1"});
+  const std::string row = one.out.substr(one.out.rfind('\n', one.out.size() - 2) + 1);
+  EXPECT_NE(many({}).find("0,0," + row.substr(0, row.size() - 1)), std::string::npos);
 }
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "articula/batch/batch.hpp"
+#include "articula/loops/scene.hpp"
 #include "articula/model/configuration.hpp"
 #include "articula/model/inertial_parameters.hpp"
 
@@ -74,6 +75,11 @@ MonteCarloStart draw_start(const Model& model, const MonteCarlo& what, int i, st
   }
   integrate(model, what.q, dq, start.q);
   if (other_masses) start.model = Model(spec, {model.base(), model.gravity()});
+  if (!what.constraints.empty()) {
+    ConstrainedDynamics work(start.model, what.constraints);
+    fit_positions(work, start.q, start.v, model.name(), {.project = true});
+    fit_velocities(work, start.q, start.v, model.name(), {.project = true});
+  }
   start.draws = draws;
   return start;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "articula/batch/batch.hpp"
+#include "articula/loops/constraint.hpp"
 #include "articula/simulation/grid.hpp"
 #include "articula/simulation/recording.hpp"
 
@@ -51,10 +52,12 @@ struct MonteCarlo {
   int threads = 0;  // 0: all cores
   std::vector<Drawn> drawn;
   std::vector<double> q, v, tau;  // to which draws are added
+  /// Of closed chains: starts are moved onto them, to the nearest state in the metric of the mass matrix.
+  std::vector<Constraint> constraints;
   Grid grid{1e-3, 1};
   /// The motion of a run; called on any thread. What it borrows of the start stays until the motion is gone.
   std::function<std::unique_ptr<MonteCarloMotion>(const MonteCarloStart&)> make;
-  /// Set where nothing acts but tau, and the joints' damping if `damping`, and steps are explicit ones: such runs go
+  /// Set where the chain is open, nothing acts but tau, and the joints' damping if `damping`, and steps are explicit ones: such runs go
   /// many at once.
   bool together = false, damping = false;
   Integrator integrator = Integrator::rk4;

@@ -20,7 +20,7 @@ using tinyxml2::XMLElement;
 using V3 = Vec3<double>;
 
 constexpr std::size_t most_corners = 6'000'000;
-constexpr int deepest = 60;  // of nodes in nodes
+constexpr int deepest = 1000;  // of nodes in nodes
 
 class Reader {
  public:

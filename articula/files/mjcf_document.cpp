@@ -29,10 +29,10 @@ std::string_view tag_of_default(std::string_view name) {
 
 // --- files ------------------------------------------------------------------------------------------
 const Element& Files::parse(std::string_view text, const std::string& name, const std::string& folder) {
-  const std::size_t before = documents_.size();
-  const Element& root = parse_deep_xml(text, name, {documents_, stands_for_}, findings_);
-  for (std::size_t i = before; i < documents_.size(); ++i) named_[&documents_[i]] = {name, folder};
-  return root;
+  tinyxml2::XMLDocument& document = documents_.emplace_back();
+  parse_xml(text, name, document, findings_);
+  named_[&document] = {name, folder};
+  return *document.RootElement();
 }
 
 const Element& Files::open(std::string_view text, const std::string& name, const std::string& folder) {
@@ -46,8 +46,7 @@ const Element& Files::open(std::string_view text, const std::string& name, const
 }
 
 void Files::include_below(const Element& e, const std::string& folder, Loading& loading, int depth) {
-  for (const Element* at = e.FirstChildElement(); at; at = at->NextSiblingElement()) {
-    const Element* const c = meant(at);
+  for (const Element* c = e.FirstChildElement(); c; c = c->NextSiblingElement()) {
     if (std::string_view(c->Name()) == "include")
       include(*c, folder, loading, depth);
     else
@@ -74,8 +73,7 @@ void Files::include(const Element& e, const std::string& folder, Loading& loadin
 
 std::vector<const Element*> Files::children(const Element& e) const {
   std::vector<const Element*> out;
-  for (const Element* at = e.FirstChildElement(); at; at = at->NextSiblingElement()) {
-    const Element* const c = meant(at);
+  for (const Element* c = e.FirstChildElement(); c; c = c->NextSiblingElement()) {
     const auto file = included_.find(c);
     if (file == included_.end()) {
       out.push_back(c);

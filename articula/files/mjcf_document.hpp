@@ -78,11 +78,6 @@ class Files {
     std::string folder;  // of the document, relative to the main file's
     std::set<std::string> included;
   };
-  /// The element that one in a document means.
-  const Element* meant(const Element* e) const {
-    const auto below = stands_for_.find(e);
-    return below == stands_for_.end() ? e : below->second;
-  }
   const Element& parse(std::string_view text, const std::string& name, const std::string& folder);
   void include_below(const Element& e, const std::string& folder, Loading& loading, int depth);
   void include(const Element& e, const std::string& folder, Loading& loading, int depth);
@@ -93,8 +88,7 @@ class Files {
     std::string name, folder;
   };
   std::unordered_map<const tinyxml2::XMLDocument*, File> named_;
-  std::unordered_map<const Element*, const Element*> included_;    // <include>: the root of its file
-  std::unordered_map<const Element*, const Element*> stands_for_;  // see DeepXml
+  std::unordered_map<const Element*, const Element*> included_;  // <include>: the root of its file
   std::vector<Finding> findings_;
   struct Ignored {
     std::string where, why;

@@ -15,7 +15,7 @@ namespace articula::sdf {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int deepest = 30;       // of models in models and files in files
+constexpr int deepest = 200;      // of models in models and files in files
 constexpr int most_files = 1000;  // that one file may include, in all
 constexpr int oldest_minor = 2, newest_minor = 12;
 

@@ -178,7 +178,7 @@ TEST(UrdfRefused, WhatIsNoUrdf) {
 TEST(UrdfRefused, DeepNesting) {
   std::string text;
   for (int i = 0; i < 100000; ++i) text += "<robot>";
-  expect_refused(text, "f.urdf:1:", "well-formed");
+  expect_refused(text, "f.urdf:1:", "nested more than 2000 deep");
 }
 
 TEST(UrdfRefused, CrowdsOfAttributes) {

@@ -6,8 +6,10 @@
 #include <fstream>
 
 #include "articula/error.hpp"
+#include "articula/files/collada.hpp"
 #include "articula/files/mjcf.hpp"
 #include "articula/files/read_model.hpp"
+#include "articula/files/urdf.hpp"
 #include "articula/model/chain.hpp"
 
 namespace articula {
@@ -129,6 +131,48 @@ TEST(DeepFiles, LinesAreThoseOfTheFile) {
   }
 }
 
+TEST(DeepFiles, OfEveryFormat) {
+  const auto nested = [](int deep, const std::string& open, const std::string& inside,
+                         const std::string& close) {
+    std::string text;
+    for (int i = 0; i < deep; ++i) text += open + "\n";
+    text += inside;
+    for (int i = 0; i < deep; ++i) text += close;
+    return text;
+  };
+  // URDF does not nest; what other programs keep in it does, and the link after it is still read, lines and all.
+  const LoadedModel robot =
+      parse_urdf_spec("<robot name='r'><link name='a'/>\n" + nested(1500, "<gazebo>", "<x/>", "</gazebo>") +
+                          "<joint name='j' type='revolute'><parent link='a'/><child link='b'/>\n<axis xyz='0 "
+                          "0 oops'/></joint>"
+                          "<link name='b'/></robot>",
+                      "r.urdf");
+  EXPECT_EQ(robot.spec.links.size(), 2u);
+  ASSERT_FALSE(robot.findings.empty());
+  EXPECT_EQ(robot.findings[0].where, "r.urdf:1503");
+  // Models in models, with a joint in the innermost: names, placements and lines.
+  const std::string inside =
+      "<link name='l'><pose>0 0 0 0 0 0</pose></link><link name='m'/>\n<joint name='j' type='revolute'>"
+      "<parent>l</parent><child>m</child><axis><xyz>0 0 0</xyz></axis></joint>";
+  const LoadedModel models = read_model(
+      ModelText{"<sdf version='1.8'>" +
+                    nested(150, "<model name='n'><pose>1 0 0 0 0 0</pose>", inside, "</model>") + "</sdf>",
+                "m.sdf", ""});
+  bool told = false;
+  for (const Finding& f : models.findings) told |= f.where == "m.sdf:152";
+  EXPECT_TRUE(told);
+  // Nodes of a mesh, each a metre further.
+  const std::string mesh =
+      "<COLLADA><library_geometries><geometry id='g'><mesh><source id='s'><float_array id='f' "
+      "count='9'>0 0 0 1 0 0 0 1 0</float_array></source><vertices id='v'><input "
+      "semantic='POSITION' source='#s'/></vertices><triangles><input semantic='VERTEX' "
+      "source='#v' offset='0'/><p>0 1 2</p></triangles></mesh></geometry></library_geometries>"
+      "<library_visual_scenes><visual_scene>" +
+      nested(700, "<node><translate>1 0 0</translate>", "<instance_geometry url='#g'/>", "</node>") +
+      "</visual_scene></library_visual_scenes></COLLADA>";
+  EXPECT_EQ(parse_collada(mesh, "deep.dae").points[3], 701);
+}
+
 TEST(DeepFiles, TooDeepIsAnError) {
   const auto says = [](const std::string& top, int deep, const std::string& tag, const char* what) {
     std::string text = "<" + top + ">";
@@ -143,8 +187,8 @@ TEST(DeepFiles, TooDeepIsAnError) {
   };
   for (const int deep : {3000, 1000000}) {
     says("mujoco", deep, "body", "nested more than 2000 deep");
-    says("robot", deep, "link", "nested more than 100 deep");
-    says("sdf", deep, "model", "nested more than 100 deep");
+    says("robot", deep, "link", "nested more than 2000 deep");
+    says("sdf", deep, "model", "nested more than 2000 deep");
   }
   says("mujoco><worldbody", 150, "body></body", "not well-formed");
   // A name of the file's own that looks like a mark of ours.

@@ -21,6 +21,10 @@ std::string advice_on(std::string_view text) {
   return "; correct it";
 }
 
+int line_of(const tinyxml2::XMLAttribute& a, const tinyxml2::XMLElement& e) {
+  return a.GetLineNum() > 0 ? a.GetLineNum() : e.GetLineNum();
+}
+
 }  // namespace
 
 void XmlReader::give_up(int line, const std::string& message) const {
@@ -45,7 +49,7 @@ void XmlReader::check_attributes(const tinyxml2::XMLElement& e,
     const std::string_view name = a->Name();
     const bool foreign = name.find(':') != name.npos;
     if (foreign || std::find(known.begin(), known.end(), name) != known.end()) continue;
-    if (unknown.empty()) line = a->GetLineNum();
+    if (unknown.empty()) line = line_of(*a, e);
     if (unknown.size() < 200) unknown += (unknown.empty() ? "" : ", ") + in_quotes(name);
   }
   if (!unknown.empty())
@@ -84,7 +88,7 @@ std::optional<double> XmlReader::optional_number(const tinyxml2::XMLElement& e, 
   const auto words = words_of(a->Value(), 1);
   const auto value = words.size() == 1 ? number_of(words[0]) : std::nullopt;
   if (value) return value;
-  error(a->GetLineNum(), "{} of <{}> of {} is {}; expected one finite number{}", attribute, e.Name(), owner,
+  error(line_of(*a, e), "{} of <{}> of {} is {}; expected one finite number{}", attribute, e.Name(), owner,
         in_quotes(a->Value()), advice_on(a->Value()));
   return nan;
 }
@@ -105,7 +109,7 @@ V3 XmlReader::vector(const tinyxml2::XMLElement& e, const char* attribute, const
   if (words.size() == 3)
     for (std::size_t i = 0; i < 3; ++i) values[i] = number_of(words[i]);
   if (values[0] && values[1] && values[2]) return {*values[0], *values[1], *values[2]};
-  error(a->GetLineNum(), "{} of <{}> of {} is {}; expected three finite numbers separated by spaces{}",
+  error(line_of(*a, e), "{} of <{}> of {} is {}; expected three finite numbers separated by spaces{}",
         attribute, e.Name(), owner, in_quotes(a->Value()), advice_on(a->Value()));
   return {nan, nan, nan};
 }

@@ -175,16 +175,13 @@ std::string_view say(tinyxml2::XMLError error) {
       return "the declaration <?xml ...?> is malformed or not at the top";
     case tinyxml2::XML_ERROR_EMPTY_DOCUMENT:
       return "there is no element";
-    case tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED:
-      return "elements are nested more than 100 deep, which is the most that is read here";
     default:
       return "there is text where no text can be";
   }
 }
 
-void parse_repaired(const std::string& text, const std::string& name, tinyxml2::XMLDocument& document) {
-  // The parser itself stops at elements nested deeper than TINYXML2_MAX_ELEMENT_DEPTH (100).
-  if (document.Parse(text.data(), text.size()) != tinyxml2::XML_SUCCESS)
+void check_parsed(const std::string& name, const tinyxml2::XMLDocument& document) {
+  if (document.Error())
     give_up(name, std::max(1, document.ErrorLineNum()),
             fmt::format("this is not well-formed XML: {}; correct the file here or just above",
                         say(document.ErrorID())));
@@ -255,6 +252,47 @@ class Pieces {
   int depth_ = 0, line_ = 1;
 };
 
+/// What gives access to the line of a node, which the parser's clones lack.
+struct Lines : tinyxml2::XMLNode {
+  static int XMLNode::*member() { return &Lines::_parseLineNum; }
+  static void copy(const XMLNode& from, XMLNode& to) {
+    to.*member() = from.GetLineNum();
+    XMLNode* other = to.FirstChild();
+    for (const XMLNode* child = from.FirstChild(); child && other;
+         child = child->NextSibling(), other = other->NextSibling())
+      copy(*child, *other);
+  }
+};
+
+/// The pieces as one document: each in place of what stands for it in one before it.
+void join(const Pieces& pieces, const std::string& name, tinyxml2::XMLDocument& document) {
+  std::vector<tinyxml2::XMLElement*> stand_ins(pieces.texts.size());
+  for (std::size_t i = 0; i < pieces.texts.size(); ++i) {
+    tinyxml2::XMLDocument part;
+    tinyxml2::XMLDocument& parsed = i == 0 ? document : part;
+    parsed.Parse(pieces.texts[i].data(), pieces.texts[i].size());
+    check_parsed(name, parsed);
+    tinyxml2::XMLElement* root = parsed.RootElement();
+    if (i > 0) {
+      if (!stand_ins[i]) give_up(name, root->GetLineNum(), "elements are nested, and not well-formed");
+      tinyxml2::XMLNode& copy = *root->DeepClone(&document);
+      Lines::copy(*root, copy);
+      tinyxml2::XMLNode& parent = *stand_ins[i]->Parent();
+      parent.InsertAfterChild(stand_ins[i], &copy);
+      parent.DeleteChild(stand_ins[i]);
+      root = copy.ToElement();
+    }
+    // By document order, without recursion.
+    for (tinyxml2::XMLElement* e = root; e;) {
+      if (std::string_view(e->Name()) == pieces.stand_in)
+        stand_ins.at(std::size_t(e->IntAttribute("piece"))) = e;
+      tinyxml2::XMLElement* next = e->FirstChildElement();
+      for (; !next && e && e != root; e = e->Parent()->ToElement()) next = e->NextSiblingElement();
+      e = next;
+    }
+  }
+}
+
 }  // namespace
 
 std::vector<std::string_view> words_of(std::string_view text, std::size_t most) {
@@ -297,29 +335,12 @@ std::string_view root_element_of(std::string_view text) {
 
 void parse_xml(std::string_view text, const std::string& name, tinyxml2::XMLDocument& document,
                std::vector<Finding>& findings) {
-  parse_repaired(Repair(text, name, findings).text(), name, document);
-}
-
-const tinyxml2::XMLElement& parse_deep_xml(std::string_view text, const std::string& name, const DeepXml& out,
-                                           std::vector<Finding>& findings) {
-  const Pieces pieces(Repair(text, name, findings).text(), name);
-  std::vector<const tinyxml2::XMLElement*> roots;
-  for (const std::string& piece : pieces.texts) {
-    tinyxml2::XMLDocument& document = out.documents.emplace_back();
-    parse_repaired(piece, name, document);
-    roots.push_back(document.RootElement());
-  }
-  for (std::size_t i = 0; i < roots.size() && roots.size() > 1; ++i) {
-    // By document order, without recursion.
-    for (const tinyxml2::XMLElement* e = roots[i]; e;) {
-      if (std::string_view(e->Name()) == pieces.stand_in)
-        out.stands_for[e] = roots.at(std::size_t(e->IntAttribute("piece")));
-      const tinyxml2::XMLElement* next = e->FirstChildElement();
-      for (; !next && e && e != roots[i]; e = e->Parent()->ToElement()) next = e->NextSiblingElement();
-      e = next;
-    }
-  }
-  return *roots[0];
+  const Repair repaired(text, name, findings);
+  document.Parse(repaired.text().data(), repaired.text().size());
+  if (document.ErrorID() == tinyxml2::XML_ELEMENT_DEPTH_EXCEEDED)
+    join(Pieces(repaired.text(), name), name, document);
+  else
+    check_parsed(name, document);
 }
 
 bool is_identity(const Mat3<double>& R) {

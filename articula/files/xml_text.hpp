@@ -1,18 +1,15 @@
 // XML files of models as text: what the parser must be told of before it sees them, and numbers in them.
 #pragma once
 
-#include <deque>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <unordered_map>
 #include <vector>
 
 #include "articula/model/spec.hpp"
 
 namespace tinyxml2 {
 class XMLDocument;
-class XMLElement;
 }  // namespace tinyxml2
 
 namespace articula {
@@ -32,21 +29,13 @@ std::string in_quotes(std::string_view text);
 /// The name of the first element, "" if there is none: by it formats are told apart.
 std::string_view root_element_of(std::string_view text);
 
+/// Most elements that are nested in each other. The parser itself takes 100; robots nest bodies, models and nodes.
+inline constexpr int deepest_element = 2000;
+
 /// Parses; what other readers pass over (a second <?xml ..?>, zero bytes at the end, Latin-1 instead of UTF-8)
-/// is put right, with a warning. ModelError ("name:line: what") if it is not XML.
+/// is put right, with a warning. ModelError ("name:line: what") if it is not XML, or nested too deep.
 void parse_xml(std::string_view text, const std::string& name, tinyxml2::XMLDocument& document,
                std::vector<Finding>& findings);
-
-/// The parser takes elements that are nested 100 deep, and robots nest bodies: what is deeper is in documents of its own,
-/// for each of which an element stands in the one above it.
-inline constexpr int deepest_element = 2000;
-struct DeepXml {
-  std::deque<tinyxml2::XMLDocument>& documents;  // the first that is added is the one of the root
-  std::unordered_map<const tinyxml2::XMLElement*, const tinyxml2::XMLElement*>& stands_for;
-};
-/// Parses elements nested up to deepest_element deep; returns the root.
-const tinyxml2::XMLElement& parse_deep_xml(std::string_view text, const std::string& name, const DeepXml& out,
-                                           std::vector<Finding>& findings);
 
 /// ModelError if it cannot be read.
 std::string content_of(const std::string& path);

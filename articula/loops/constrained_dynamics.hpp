@@ -54,6 +54,7 @@ class ConstrainedDynamics : public Workspace<double> {
   ConstrainedDynamics& operator=(const ConstrainedDynamics&) = delete;
 
   const std::vector<Constraint>& constraints() const { return constraints_; }
+  const ConstrainedOptions& options() const { return options_; }
   /// Throws ArgumentError that lists the names.
   int constraint(std::string_view name) const;
   /// Of all constraints, and where those of one begin. Rows of constraints that are released stay in their
@@ -94,6 +95,8 @@ class ConstrainedDynamics : public Workspace<double> {
   /// of the mass matrix, as a sudden grasp leaves it. restitution: part of the rows' velocity that comes
   /// back. v_out may be v.
   void impulse(In<double> q, In<double> v, Out<double> v_out, double restitution = 0);
+  /// change = M^-1 J* Omega^+ rates: the least one, in the same metric, that gives the rows these velocities.
+  void velocity_change(In<double> q, In<double> rates, Out<double> change);
   /// Moves q onto the constraints (Gauss-Newton in the same metric), and v with impulse(). In place.
   Projection project(Out<double> q, Out<double> v);
   ConstraintDrift drift(In<double> q, In<double> v);
@@ -120,6 +123,7 @@ class ConstrainedDynamics : public Workspace<double> {
   GroupEnd place(const Attachment& attachment, const std::string& name) const;
   void factor_at(const char* function, const double* q);
   void solve_rows(double* x);
+  void push_rows();
   void own_errors(const double* full_q, double* out) const;
   void spread(const double* active, std::span<double> all) const;
   ConstraintDrift worst(const double* position, const double* velocity) const;

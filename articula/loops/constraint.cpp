@@ -23,6 +23,11 @@ int Constraint::rows() const {
   return 0;
 }
 
+bool Constraint::is_of_position() const {
+  if (kind == Kind::frames) return std::count(fixed.begin(), fixed.begin() + 3, true) != 1;
+  return kind == Kind::distance || kind == Kind::coupler;
+}
+
 namespace {
 Constraint between(std::string name, const Attachment& a, const Attachment& b, std::array<bool, 6> fixed) {
   Constraint c;

@@ -50,6 +50,8 @@ struct Constraint {
   std::optional<ContactLimits> limits{};
 
   int rows() const;
+  /// Whether every row has a position to be held to, not a velocity alone (rolling, one rotation).
+  bool is_of_position() const;
 };
 
 // The usual ones. `axis` is in a's axes; a's placement is turned so that its z axis lies along it, and b's

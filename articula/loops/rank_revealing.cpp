@@ -25,13 +25,15 @@ int RankRevealing::factor(const double* matrix, int size, long stride, double to
     order_[i] = i;
     scale_[i] = d > dead_row * top ? 1 / std::sqrt(d) : 0;
   }
-  // y_: remaining pivots, by row.
+  // y_: remaining pivots, by row, of the scaled matrix: by them rows are judged. They are taken in the order of the
+  // matrix's own, so that no row is told by one that is 1e9 times smaller: C stays small, and C C* keeps its digits.
   for (int i = 0; i < size; ++i) y_[i] = scale_[i] > 0 ? 1 : 0;
+  const auto own_pivot = [&](int row) { return y_[row] > tolerance ? y_[row] * at(row, row) : 0; };
   rank_ = 0;
   for (int j = 0; j < size; ++j) {
     int best = j;
     for (int i = j + 1; i < size; ++i)
-      if (y_[order_[i]] > y_[order_[best]] * (1 + 1e-6)) best = i;
+      if (own_pivot(order_[i]) > own_pivot(order_[best]) * (1 + 1e-6)) best = i;
     if (!(y_[order_[best]] > tolerance)) break;
     std::rotate(order_.begin() + j, order_.begin() + best,
                 order_.begin() + best + 1);  // keeps the others' order

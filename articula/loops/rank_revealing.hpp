@@ -8,9 +8,8 @@
 
 namespace articula {
 
-/// Rows are scaled to a unit diagonal and taken in the order of their remaining pivots, earlier rows first
-/// among equals. A row whose pivot falls below the tolerance is a combination of those before it. Memory is
-/// made once.
+/// Rows are taken in the order of their remaining pivots, earlier rows first among equals. A row whose pivot falls below
+/// the tolerance, as a part of its diagonal, is a combination of those before it. Memory is made once.
 class RankRevealing {
  public:
   explicit RankRevealing(int largest);

@@ -4,18 +4,12 @@
 
 #include <cmath>
 
+#include "articula/loops/closed_chain_inverse.hpp"
 #include "articula/model/configuration.hpp"
 
 namespace articula {
 
 namespace {
-
-/// Velocities of the base's own joint, which come first.
-int free_base(const Model& model) {
-  return model.base() == Base::free && !model.joints().empty() && model.joints()[0].kind == JointKind::free
-             ? 6
-             : 0;
-}
 
 Gains checked(const Model& model, const char* who, Gains gains) {
   for (const auto* k : {&gains.kp, &gains.kd}) {
@@ -69,13 +63,13 @@ PdControl::PdControl(const Model& model, Gains gains, Reference reference, bool 
       v_(model.nv()),
       e_(model.nv()),
       g_(model.nv()),
-      free_(free_base(model)) {}
+      motor_(motors(model)) {}
 void PdControl::add_forces(double t, In<double> q, In<double> v, Out<double> tau) {
   reference_.at(t, q_, v_);
   difference(work_.model(), q, q_, e_);
   if (gravity_) gravity_forces(work_, q, g_);
-  for (std::size_t i = free_; i < e_.size(); ++i)
-    tau[i] += gains_.kp[i] * e_[i] + gains_.kd[i] * (v_[i] - v[i]) + g_[i];
+  for (std::size_t i = 0; i < e_.size(); ++i)
+    if (motor_[i]) tau[i] += gains_.kp[i] * e_[i] + gains_.kd[i] * (v_[i] - v[i]) + g_[i];
 }
 
 ComputedTorque::ComputedTorque(const Model& model, Gains gains, Reference reference)
@@ -86,20 +80,22 @@ ComputedTorque::ComputedTorque(const Model& model, Gains gains, Reference refere
       v_(model.nv()),
       a_(model.nv()),
       tau_(model.nv()),
-      free_(free_base(model)) {}
+      motor_(motors(model)) {}
 void ComputedTorque::add_forces(double t, In<double> q, In<double> v, Out<double> tau) {
   reference_.at(t, q_, v_);
   difference(work_.model(), q, q_, a_);
   for (std::size_t i = 0; i < a_.size(); ++i) a_[i] = gains_.kp[i] * a_[i] + gains_.kd[i] * (v_[i] - v[i]);
   inverse_dynamics(work_, q, v, a_, tau_);
-  for (std::size_t i = free_; i < a_.size(); ++i) tau[i] += tau_[i];
+  for (std::size_t i = 0; i < a_.size(); ++i)
+    if (motor_[i]) tau[i] += tau_[i];
 }
 
 GravityCompensation::GravityCompensation(const Model& model)
-    : work_(model), g_(model.nv()), free_(free_base(model)) {}
+    : work_(model), g_(model.nv()), motor_(motors(model)) {}
 void GravityCompensation::add_forces(double, In<double> q, In<double>, Out<double> tau) {
   gravity_forces(work_, q, g_);
-  for (std::size_t i = free_; i < g_.size(); ++i) tau[i] += g_[i];
+  for (std::size_t i = 0; i < g_.size(); ++i)
+    if (motor_[i]) tau[i] += g_[i];
 }
 
 }  // namespace articula

@@ -1,7 +1,8 @@
 // Controllers, as force elements: they act all the time, or sampled (Simulator::add_sampled).
 //
-// None acts on the joint of a free base. Operational-space control is in task_control.hpp; anything else that
-// is a ForceElement is added to a simulator in the same way.
+// None acts on a free joint: a floating base or a loose object has no motor. In closed chains they know the tree alone.
+// Operational-space control is in task_control.hpp; anything else that is a ForceElement is added to a simulator in the
+// same way.
 #pragma once
 
 #include "articula/dynamics/inverse_dynamics.hpp"
@@ -39,7 +40,7 @@ class PdControl : public ForceElement {
   Reference reference_;
   bool gravity_;
   std::vector<double> q_, v_, e_, g_;
-  int free_;
+  std::vector<bool> motor_;  // by velocity
 };
 
 /// Computed torque: tau = inverse dynamics of the acceleration kp (reference - q) + kd (its velocity - v).
@@ -54,7 +55,7 @@ class ComputedTorque : public ForceElement {
   Gains gains_;
   Reference reference_;
   std::vector<double> q_, v_, a_, tau_;
-  int free_;
+  std::vector<bool> motor_;  // by velocity
 };
 
 /// tau = g(q).
@@ -66,7 +67,7 @@ class GravityCompensation : public ForceElement {
  private:
   InverseDynamics<> work_;
   std::vector<double> g_;
-  int free_;
+  std::vector<bool> motor_;  // by velocity
 };
 
 }  // namespace articula

@@ -90,18 +90,38 @@ Recorder::Recorder(Simulator& simulator) : simulator_(simulator) {
   for (const char* name :
        {"kinetic_energy", "potential_energy", "total_energy", "energy_change", "stored_energy"})
     columns_.push_back({name, "J"});
-  append({{"power", "W"}, {"constraint_drift", "1"}});
+  const ConstrainedDynamics* const closed = simulator.closed();
+  append({{"power", "W"}, {"constraint_drift", closed ? "m" : "1"}});
+  // What is left after projection, and the most that it had to correct since the last row.
+  if (closed) append({{"velocity_drift", "m/s"}, {"drift_corrected", "m"}});
   for (const char* axis : {"x", "y", "z"})
     columns_.push_back({fmt::format("angular_momentum.{}", axis), "kg m^2/s"});
   for (const char* axis : {"x", "y", "z"})
     columns_.push_back({fmt::format("linear_momentum.{}", axis), "kg m/s"});
   for (const char* axis : {"x", "y", "z"}) columns_.push_back({fmt::format("center_of_mass.{}", axis), "m"});
+  if (closed) {
+    for (const Constraint& c : closed->constraints())
+      for (int r = 0; r < c.rows(); ++r) append({{fmt::format("force:{}.{}", c.name, r), "N"}});
+    // One-sided contacts: whether they neither pull nor slip, which a simulation has to keep verifying (JPL88 Appendix A).
+    for (const Constraint& c : closed->constraints())
+      if (c.limits) append({{"holds:" + c.name, "1"}});
+    a_.resize(model.nv());
+  }
   append(velocity_columns(model, "tau", true));
   if (simulator.integrator() == Integrator::rk45) append({{"next_step", "s"}});
   for (std::size_t k = 0; k < simulator.sampled().size(); ++k) {
     append({{fmt::format("sample.{}", k), "1"}});
     append(velocity_columns(model, fmt::format("held.{}", k), true));
   }
+}
+
+/// The constraints' forces, and whether contacts hold, of the state at which the simulator is.
+void Recorder::put_constraints(double*& next) {
+  ConstrainedDynamics& work = *simulator_.closed();
+  simulator_.acceleration(a_);
+  for (const double x : work.multipliers()) *next++ = x;
+  for (std::size_t i = 0; i < work.constraints().size(); ++i)
+    if (work.constraints()[i].limits) *next++ = work.contact_state(int(i)).holds() ? 1 : 0;
 }
 
 void Recorder::row(std::span<double> out) {
@@ -117,8 +137,15 @@ void Recorder::row(std::span<double> out) {
   for (const double x : s.q) put(x);
   for (const double x : s.v) put(x);
   put(t.kinetic), put(t.potential), put(energy), put(energy - first_energy_), put(s.stored_energy());
-  put(s.power()), put(s.constraint_drift());
+  put(s.power());
+  if (s.closed()) {
+    const ConstraintDrift drift = s.closed()->drift(s.q, s.v);
+    put(drift.position), put(drift.velocity), put(s.drift_corrected());
+  } else {
+    put(s.constraint_drift());
+  }
   for (const Vec3<double>& x : {t.momentum.w, t.momentum.v, t.center_of_mass}) put(x.x), put(x.y), put(x.z);
+  if (s.closed()) put_constraints(o);
   s.joint_forces({o, s.v.size()});
   o += s.v.size();
   if (s.integrator() == Integrator::rk45) put(s.next_step());
@@ -140,6 +167,11 @@ void Recorder::restore(std::span<const double> first, std::span<const double> ro
   std::copy_n(row.begin() + 1 + long(nq), nv, s.v.begin());
   first_energy_ = energy_at(first), started_ = true;
   std::size_t at = 1 + nq + nv + 5 + 2 + 9 + nv;
+  if (ConstrainedDynamics* const closed = s.closed()) {
+    at += 2 + std::size_t(closed->rows());
+    for (const Constraint& c : closed->constraints()) at += c.limits ? 1 : 0;
+    s.drift_corrected();
+  }
   if (s.integrator() == Integrator::rk45) s.set_next_step(row[at++]);
   for (auto& sampled : s.sampled()) {
     sampled.index = std::lround(row[at++]);

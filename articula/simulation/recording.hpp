@@ -40,7 +40,8 @@ std::vector<Column> velocity_columns(const Model& model, std::string_view prefix
 
 /// Turns a simulator's state into rows, and back: time, q, v, kinetic_energy, potential_energy, total_energy,
 /// energy_change (since the first row), stored_energy, power, constraint_drift, momentum, mass centre, joint
-/// forces, and what the integrator remembers.
+/// forces, and what the integrator remembers. Of closed chains, also how far constraints were off before projection,
+/// their forces ("force:NAME.ROW"), and whether one-sided contacts hold ("holds:NAME").
 class Recorder {
  public:
   explicit Recorder(Simulator& simulator);
@@ -51,8 +52,10 @@ class Recorder {
   void restore(std::span<const double> first, std::span<const double> row);
 
  private:
+  void put_constraints(double*& next);
   Simulator& simulator_;
   std::vector<Column> columns_;
+  std::vector<double> a_;
   double first_energy_ = 0;
   bool started_ = false;
 };

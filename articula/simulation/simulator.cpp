@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "articula/model/configuration.hpp"
 #include "articula/simulation/no_headway.hpp"
@@ -23,6 +24,12 @@ IntegrationError no_longer_finite(double t) {
 }  // namespace
 
 Simulator::Simulator(const Model& model, Integrator integrator, const Tolerances& tolerances)
+    : Simulator(model, nullptr, integrator, tolerances) {}
+Simulator::Simulator(ConstrainedDynamics& closed, Integrator integrator, const Tolerances& tolerances)
+    : Simulator(closed.model(), &closed, integrator, tolerances) {}
+
+Simulator::Simulator(const Model& model, ConstrainedDynamics* closed, Integrator integrator,
+                     const Tolerances& tolerances)
     : q(neutral(model)),
       v(model.nv()),
       tau(model.nv()),
@@ -35,9 +42,18 @@ Simulator::Simulator(const Model& model, Integrator integrator, const Tolerances
       scratch_(model.nv()),
       q_before_(model.nq()),
       v_before_(model.nv()),
-      wrenches_now_(model.body_count()) {
+      wrenches_now_(model.body_count()),
+      closed_(closed) {
   impacts_.reserve(16);
-  if (integrator == Integrator::variational) inverse_.emplace(model);
+  if (integrator != Integrator::variational) return;
+  inverse_.emplace(model);
+  if (!closed) return;
+  for (const Constraint& c : closed->constraints())
+    if (!c.is_of_position())
+      throw ArgumentError(fmt::format(
+          "the variational integrator is for constraints of position; '{}' holds a velocity", c.name));
+  rows_.resize(closed->rows());
+  kick_.resize(model.nv()), q_start_.resize(model.nq()), v_start_.resize(model.nv());
 }
 Simulator::~Simulator() = default;
 
@@ -89,7 +105,10 @@ Wrenches<double> Simulator::wrenches_at(double t, In<double> at, In<double> rate
 void Simulator::acceleration_at(double t, In<double> at, In<double> rate, Out<double> a) {
   forces_at(t, at, rate, forces_);
   try {
-    forward_dynamics(forward_, at, rate, forces_, a, wrenches_at(t, at, rate));
+    if (closed_)
+      closed_->acceleration(at, rate, forces_, a, wrenches_at(t, at, rate));
+    else
+      forward_dynamics(forward_, at, rate, forces_, a, wrenches_at(t, at, rate));
   } catch (const Error&) {
     // A motion that runs away within a step makes the mass matrix infinite: no joint is to blame.
     if (!all_finite(at)) throw no_longer_finite(std::isfinite(t) ? t : time);
@@ -164,12 +183,63 @@ void Simulator::segment(double end) {
     generalized_forces_at(t, at, rate, out);
     look(t, rate);
   };
-  const System<double> system{manifold_, motion, {}, {}, forces};
+  auto back = [this](double t, Out<double> at, Out<double> rate) { project(t, at, rate); };
+  System<double> system{manifold_, motion, {}, {}, forces};
+  if (closed_) system.project = back;
   if (stops_)
     segment_with_stops(system, end);
+  else if (closed_ && integrator() == Integrator::variational)
+    held_step(system, end);
   else
     method_.advance(system, time, end, q, v);
   time = end;
+}
+
+namespace {
+IntegrationError cannot_be_held(const ConstrainedDynamics& closed, const ConstraintDrift& off) {
+  return IntegrationError(
+      fmt::format("constraint '{}' cannot be held: it is off by {:.3g} after projection; try a smaller step",
+                  closed.constraints()[std::max(0, off.worst_position)].name, off.position));
+}
+}  // namespace
+
+void Simulator::project(double t, Out<double> at, Out<double> rate) {
+  if (!all_finite(at) || !all_finite(rate)) throw no_longer_finite(t);
+  const Projection p = closed_->project(at, rate);
+  corrected_ = std::max(corrected_, p.before.position);
+  if (!p.converged) throw cannot_be_held(*closed_, p.after);
+}
+
+/// RATTLE with the variational rule inside: momenta are pushed by J(q0)* lambda before the open chain's step, with the
+/// lambda that lets it end on the constraints, and by J(q1)* mu after it, so that velocities fit them. Both pushes and
+/// the step are symplectic.
+void Simulator::held_step(const System<double>& system, double end) {
+  const double h = end - time;
+  std::copy(q.begin(), q.end(), q_start_.begin());
+  std::copy(v.begin(), v.end(), v_start_.begin());
+  // Half a step of the constraints' forces here, to begin with.
+  acceleration_at(time, q, v, kick_);
+  forward_dynamics(forward_, q, v, forces_, scratch_, wrenches_at(time, q, v));
+  for (std::size_t i = 0; i < v.size(); ++i) kick_[i] = h / 2 * (kick_[i] - scratch_[i]);
+  const double wanted = closed_->options().position_tolerance;
+  double last = std::numeric_limits<double>::infinity();
+  for (int round = 0;; ++round) {
+    std::copy(q_start_.begin(), q_start_.end(), q.begin());
+    for (std::size_t i = 0; i < v.size(); ++i) v[i] = v_start_[i] + kick_[i];
+    method_.advance(system, time, end, q, v);
+    if (!all_finite(q) || !all_finite(v)) throw no_longer_finite(end);
+    const ConstraintDrift off = closed_->drift(q, v);
+    if (round == 0) corrected_ = std::max(corrected_, off.position);
+    // Rounding keeps large mechanisms from the tolerance, as in ConstrainedDynamics::project.
+    if (off.position <= wanted || (off.position >= last / 2 && off.position < 1e4 * wanted)) break;
+    if (round == 50 || !std::isfinite(off.position)) throw cannot_be_held(*closed_, off);
+    last = off.position;
+    closed_->position_errors(q, rows_);
+    for (double& x : rows_) x /= h;
+    closed_->velocity_change(q_start_, rows_, scratch_);
+    for (std::size_t i = 0; i < v.size(); ++i) kick_[i] -= scratch_[i];
+  }
+  closed_->impulse(q, v, v);
 }
 
 double Simulator::next_step() const {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "articula/dynamics/forward_dynamics.hpp"
+#include "articula/loops/constrained_dynamics.hpp"
 #include "articula/simulation/forces.hpp"
 #include "articula/simulation/method.hpp"
 #include "articula/simulation/watch.hpp"
@@ -25,12 +26,22 @@ class Simulator {
   /// At rest in the neutral configuration, t = 0.
   explicit Simulator(const Model& model, Integrator integrator = Integrator::rk4,
                      const Tolerances& tolerances = {});
+  /// A mechanism with closed chains: every step ends on the constraints. The neutral configuration need not fit them
+  /// (Scene has a state that does, ConstrainedDynamics::project finds one). `closed` is borrowed: grasps may be made and
+  /// released between steps. variational is for constraints of position (ArgumentError).
+  explicit Simulator(ConstrainedDynamics& closed, Integrator integrator = Integrator::rk4,
+                     const Tolerances& tolerances = {});
+  /// Either: closed may be null.
+  Simulator(const Model& model, ConstrainedDynamics* closed, Integrator integrator,
+            const Tolerances& tolerances = {});
   Simulator(const Simulator&) = delete;
   Simulator& operator=(const Simulator&) = delete;
   ~Simulator();
 
   const Model& model() const { return model_; }
   Integrator integrator() const { return method_.integrator(); }
+  /// Null: an open chain.
+  ConstrainedDynamics* closed() { return closed_; }
 
   // --- the state and constant forces: yours to change between steps ----------------------------------
   double time = 0;
@@ -52,7 +63,7 @@ class Simulator {
   std::vector<Sampled>& sampled() { return sampled_; }
 
   /// Joint limits as events: a joint that reaches its bound bounces with this restitution, and below
-  /// `slow` rests there until it is drawn back. rk45 only (ArgumentError).
+  /// `slow` rests there until it is drawn back. rk45 and open chains only (ArgumentError).
   void stop_at_limits(double restitution = 0, double slow = 1e-3);
   struct Impact {
     double time;
@@ -68,7 +79,7 @@ class Simulator {
   // --- motion ----------------------------------------------------------------------------------------
   /// To time + h. Fixed-step integrators make one step of it (more where a sample lies between). If something
   /// throws, time, q and v are as before: ArgumentError for wrong sizes or forces that are not finite (naming
-  /// the joint), IntegrationError where no motion could be found, or rk45's and cvode's steps have shrunk so far
+  /// the joint), IntegrationError where no motion could be found, a constraint cannot be held (naming it), or rk45's and cvode's steps have shrunk so far
   /// that there is no headway (naming time, joint and force), SingularError, StoppedError.
   void step(double h) { advance(time + h); }
   void advance(double end);
@@ -88,11 +99,15 @@ class Simulator {
   /// What joint forces (springs' and stops' too) and wrenches do, watts: the rate of kinetic + potential
   /// energy.
   double power();
-  /// How far coordinates are off what they should satisfy: quaternions' lengths.
+  /// How far quaternions' lengths are off.
   double constraint_drift() const;
+  /// The most that projection has moved a constraint's row (m, rad) since this was asked last; 0: an open chain.
+  double drift_corrected() { return std::exchange(corrected_, 0.0); }
 
  private:
   struct Stops;
+  void project(double t, Out<double> q, Out<double> v);
+  void held_step(const System<double>& system, double end);
   void forces_at(double t, In<double> q, In<double> v, Out<double> out);
   Wrenches<double> wrenches_at(double t, In<double> q, In<double> v);
   void acceleration_at(double t, In<double> q, In<double> v, Out<double> a);
@@ -116,6 +131,9 @@ class Simulator {
   std::vector<Spatial<double>> wrenches_now_;
   std::vector<Impact> impacts_;
   std::unique_ptr<Stops> stops_;
+  ConstrainedDynamics* closed_;
+  double corrected_ = 0;
+  std::vector<double> rows_, kick_, q_start_, v_start_;  // of variational steps of closed chains
 };
 
 }  // namespace articula

@@ -161,6 +161,7 @@ void Simulator::Stops::settle(double t) {
 }
 
 void Simulator::stop_at_limits(double restitution, double slow) {
+  if (closed_) throw ArgumentError("Simulator::stop_at_limits: not for closed chains; take StiffStops");
   if (!method_.adaptive_pair())
     throw ArgumentError(fmt::format(
         "Simulator::stop_at_limits: the {} integrator does not locate events; take rk45, or StiffStops",

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "articula/loops/closed_chain_inverse.hpp"
 #include "articula/model/configuration.hpp"
 
 namespace articula {
@@ -13,7 +14,8 @@ OperationalSpaceControl::OperationalSpaceControl(const Model& model, std::string
       control_(model, {{pose_task(model, frame)}}),
       options_(options),
       posture_(std::move(posture)),
-      tau_(model.nv()) {
+      tau_(model.nv()),
+      motor_(motors(model)) {
   if (model.base() == Base::free)
     throw ArgumentError("OperationalSpaceControl: a free base has no motor; it is for fixed ones");
   if (posture_.size() != std::size_t(model.nq()))
@@ -28,7 +30,8 @@ void OperationalSpaceControl::add_forces(double, In<double> q, In<double> v, Out
   control_.follow(0, target, options_.gains);
   control_.hold_posture(posture_, options_.posture_stiffness, options_.posture_damping);
   control_.torques(tau_);
-  for (std::size_t i = 0; i < tau_.size(); ++i) tau[i] += tau_[i];
+  for (std::size_t i = 0; i < tau_.size(); ++i)
+    if (motor_[i]) tau[i] += tau_[i];
 }
 
 }  // namespace articula

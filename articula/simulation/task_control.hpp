@@ -26,6 +26,7 @@ class OperationalSpaceControl : public ForceElement {
   TaskController control_;
   OperationalSpaceOptions options_;
   std::vector<double> posture_, tau_;
+  std::vector<bool> motor_;
 };
 
 }  // namespace articula

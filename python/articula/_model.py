@@ -217,7 +217,8 @@ class Model(_core.Model):
 
     @property
     def has_loops(self) -> bool:
-        """Whether its file states loops or couplings: the methods here are of the tree alone, `articula.Scene(model)` has them.
+        """Whether its file states loops or couplings: the methods here are of the tree alone, `articula.Scene(model)` has
+        them; `simulate`, `rollout` and `monte_carlo` obey them.
 
         Example:
             >>> articula.load("arm7").has_loops

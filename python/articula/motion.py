@@ -117,6 +117,13 @@ def _events(function: str, events: Any) -> list[Any]:
     return [lambda t, q, v, f=f: number(function, "an event's value", f(t, q, v)) for f in listed]
 
 
+def _mechanism(function: str, model: Any) -> tuple[Model, Scene | None]:
+    """What moves, and the scene that it is of."""
+    from .scenes import Scene as SceneClass
+
+    return (model.model, model) if isinstance(model, SceneClass) else (model_of(function, model), None)
+
+
 def simulate(
     model: Model | Scene,
     *,
@@ -140,8 +147,8 @@ def simulate(
     q, v, tau: where it begins; a model's neutral configuration at rest without forces, or a scene's own state.
     A controller is a function f(time, q, v) -> tau, asked at every evaluation; a pair (f, period), asked every `period`
     seconds and held in between; or one of `articula.controllers`. integrator: "euler", "symplectic_euler", "rk4",
-    "rk45", "variational", "midpoint" or "cvode" (scenes: the first four). damping, friction: what the model's joints
-    state acts, as with --damping and --friction (not for scenes). limits: "none", "stiff", or, with rk45, "events", where joints bounce with
+    "rk45", "variational", "midpoint" or "cvode". damping, friction: what the model's joints state acts, as with
+    --damping and --friction. limits: "none", "stiff", or, with rk45 and open chains, "events", where joints bounce with
     `restitution`. events: functions f(time, q, v) of a number; the motion ends where one changes its sign, which is
     looked at after every step (rk45, cvode: every row). A row is recorded every `every` seconds.
 
@@ -154,12 +161,7 @@ def simulate(
         >>> round(float(fall.q[-1, 1]), 12), fall.ended_by
         (1.0, 0)
     """
-    from .scenes import Scene as SceneClass
-
-    if isinstance(model, Model) and model.has_loops:
-        model = SceneClass(model)
-    scene = model if isinstance(model, SceneClass) else None
-    mechanism = model_of("simulate", model.model if isinstance(model, SceneClass) else model)
+    mechanism, scene = _mechanism("simulate", model)
     names = word("simulate", "integrator", integrator), word("simulate", "limits", limits)
     times = tuple(number("simulate", name, x) for name, x in (("duration", duration), ("step", step), ("every", every)))
     at = mechanism.neutral() if scene is None else scene.q
@@ -171,17 +173,11 @@ def simulate(
     bounce = number("simulate", "restitution", restitution)
     acting = flag("simulate", "damping", damping), flag("simulate", "friction", friction)
     listed, ends = _listed("simulate", mechanism, controllers), _events("simulate", events)
-    if scene is not None and (any(acting) or limits != "none" or bounce != 0):
-        raise Error("simulate: damping, friction, limits and restitution are not for scenes")
+    closed = None if scene is None else scene._scene
     with _Progress("simulate", progress) as told:
-        if scene is None:
-            recorded, event = _core._simulate(
-                mechanism, names[0], *times, *state, *acting, names[1], bounce, listed, ends, told
-            )
-        else:
-            recorded, event = _core._simulate_scene(scene._scene, names[0], *times, *state, listed, ends, told)
+        recorded, event = _core._simulate(mechanism, closed, names[0], *times, *state, *acting, names[1], bounce, listed, ends, told)
     columns, about, numbers = recorded
-    return Recording(columns, about, numbers, mechanism, None if scene is None else scene._scene, event if event >= 0 else None)
+    return Recording(columns, about, numbers, mechanism, closed, event if event >= 0 else None)
 
 
 class Rollout(NamedTuple):
@@ -192,7 +188,7 @@ class Rollout(NamedTuple):
 
 
 def rollout(
-    model: Model,
+    model: Model | Scene,
     q: ArrayLike,
     v: ArrayLike,
     tau: ArrayLike | None = None,
@@ -208,7 +204,9 @@ def rollout(
     """Many trajectories at once, `steps` steps each, of which every `every`th state is kept.
 
     q: shape (..., nq), v: (..., nv), tau: (..., nv) held, or (..., steps, nv) a force for each step (as many
-    dimensions as q and v have, and one more). Arrays on a GPU are moved there, all at once, and so are the results (docs/gpu.md).
+    dimensions as q and v have, and one more). Arrays on a GPU are moved there, all at once, and so are the results
+    (docs/gpu.md). Closed chains (a scene's, or those of a model's file) stay closed; starts must fit them, as
+    `Scene.project` makes them.
 
     Example:
         >>> arm = articula.load("arm7")
@@ -217,12 +215,14 @@ def rollout(
     """
     import numpy as np
 
-    model = model_of("rollout", model)
+    model, scene = _mechanism("rollout", model)
     steps, every = whole("rollout", "steps", steps, 1), whole("rollout", "every", every, 1)
     count_of_threads = 0 if threads is None else whole("rollout", "threads", threads, 1, 1024)
     integrator = word("rollout", "integrator", integrator)
     given = {"q": q, "v": v} | ({} if tau is None else {"tau": tau})
     if any(_device.lives_on_gpu(x) for x in given.values()):
+        if scene is not None:
+            raise Error("rollout: closed chains move on the processor; give arrays that are not on a GPU")
         return Rollout(*_device.rollout(model, given, number("rollout", "step", step), steps, every, integrator, flag("rollout", "damping", damping)))
     arrays: list[tuple[str, Any, tuple[int, ...]]] = [("q", as_array("rollout", "q", q), (model.nq,)), ("v", as_array("rollout", "v", v), (model.nv,))]
     leading = common_shape("rollout", [(name, x.shape, last) for name, x, last in arrays])
@@ -237,7 +237,7 @@ def rollout(
     plain = [rows(x, leading, n, np.float64).reshape(count, *n) for _, x, n in arrays]
     with _Progress("rollout", progress) as told:
         q_path, v_path = _core._rollout(
-            model, count, plain[0], plain[1], plain[2] if tau is not None else None, len(last) == 2,
+            model, None if scene is None else scene._scene, count, plain[0], plain[1], plain[2] if tau is not None else None, len(last) == 2,
             number("rollout", "step", step), steps, every, integrator, flag("rollout", "damping", damping), count_of_threads, told,
         )  # fmt: skip
     shape = *leading, steps // every
@@ -297,7 +297,7 @@ def _distributions(given: Any) -> list[tuple[str, str, bool, float, float]]:
 
 
 def monte_carlo(
-    model: Model,
+    model: Model | Scene,
     *,
     runs: int,
     duration: float,
@@ -321,7 +321,8 @@ def monte_carlo(
     distributions: {"q": .., "v": .., "torque": .., "mass": ..}, each {NAME: {"normal": (mean, deviation)}} or
     {NAME: {"uniform": (least, largest)}}; NAME is a joint (a mass: a link), or "*" for all. q, v and torque are added to
     the start, masses (with their inertia) multiplied. The draws are those of `articula simulate --monte-carlo` with the
-    same seed, and depend on it and a run's number alone, not on threads. Everything else is as simulate's.
+    same seed, and depend on it and a run's number alone, not on threads. Starts of closed chains are then moved to the
+    nearest state that fits. Everything else is as simulate's.
 
     Example:
         >>> arm = articula.load("double_pendulum")
@@ -330,13 +331,14 @@ def monte_carlo(
         ((50, 2), (50, 2), 0)
     """
     name = "monte_carlo"
-    model = model_of(name, model)
+    model, scene = _mechanism(name, model)
+    at, rates, forces = (model.neutral(), None, None) if scene is None else (scene.q, scene.v, scene.tau)
     with _Progress(name, progress) as told:
         columns, numbers, errors = _core._monte_carlo(
-            model, whole(name, "runs", runs, 1, 10**8), whole(name, "seed", seed, 0, 2**64 - 1),
+            model, None if scene is None else scene._scene, whole(name, "runs", runs, 1, 10**8), whole(name, "seed", seed, 0, 2**64 - 1),
             0 if threads is None else whole(name, "threads", threads, 1, 1024), _distributions(distributions),
             word(name, "integrator", integrator), number(name, "duration", duration), number(name, "step", step),
-            vector(name, "q", q, model.nq, model.neutral()), vector(name, "v", v, model.nv), vector(name, "tau", tau, model.nv),
+            vector(name, "q", q, model.nq, at), vector(name, "v", v, model.nv, rates), vector(name, "tau", tau, model.nv, forces),
             flag(name, "damping", damping), flag(name, "friction", friction), word(name, "limits", limits), number(name, "restitution", restitution),
             _listed(name, model, controllers), told,
         )  # fmt: skip

@@ -41,13 +41,12 @@ class Elements {
  public:
   /// q: where the motion begins, the reference of controllers that have none.
   void add(Simulator& simulator, const Acting& acting, std::span<const double> q);
-  template <class Sim>
-  void add(Sim& simulator, std::unique_ptr<ForceElement> element) {
+
+ private:
+  void add(Simulator& simulator, std::unique_ptr<ForceElement> element) {
     simulator.add(*element);
     all_.push_back(std::move(element));
   }
-
- private:
   std::vector<std::unique_ptr<ForceElement>> all_;
 };
 std::unique_ptr<ForceElement> make_controller(const ControllerSpec& spec, const Model& model,

@@ -5,10 +5,14 @@
 
 #include <chrono>
 #include <cmath>
+#include <functional>
+#include <optional>
 
 #include "acting.hpp"
 #include "articula/batch/batch.hpp"
+#include "articula/batch/closed_rollout.hpp"
 #include "articula/batch/monte_carlo.hpp"
+#include "scene_object.hpp"
 
 namespace nb = nanobind;
 
@@ -23,7 +27,9 @@ constexpr std::size_t most_at_once = 1024;   // steps of a piece
 
 /// `count` trajectories from q and v on; a whole rollout is made of pieces, between which Ctrl-C is heard.
 struct Trajectories {
-  Batch<double>& batch;
+  std::function<void(In<double> q, In<double> v, In<double> tau, const RolloutOptions&, Out<double> q_path,
+                     Out<double> v_path)>
+      roll;
   RolloutOptions options;  // of the whole
   std::size_t nq, nv, times;
   bool each_step;
@@ -53,7 +59,7 @@ struct Trajectories {
     const std::size_t kept = steps / some.every;
     q_some.resize(count * kept * nq), v_some.resize(count * kept * nv);
     try {
-      batch.rollout(q, v, now, some, q_some, v_some);
+      roll(q, v, now, some, q_some, v_some);
     } catch (const SingularError&) {  // seen by its numbers
     }
     const bool at_a_time = (k + steps) % options.every == 0;
@@ -85,8 +91,8 @@ void check_finite(std::span<const double> v_path, std::size_t count) {
   throw nb::python_error();
 }
 
-nb::tuple rollout(nb::handle model, std::size_t count, nb::handle q, nb::handle v, nb::object tau,
-                  bool each_step, double step, std::size_t steps, std::size_t every,
+nb::tuple rollout(nb::handle model, nb::object scene, std::size_t count, nb::handle q, nb::handle v,
+                  nb::object tau, bool each_step, double step, std::size_t steps, std::size_t every,
                   const std::string& integrator, bool damping, int threads, nb::object progress) {
   ModelObject& m = checked_model(model);
   if (!(step > 0) || !std::isfinite(step))
@@ -96,7 +102,18 @@ nb::tuple rollout(nb::handle model, std::size_t count, nb::handle q, nb::handle 
         "rollout: steps is {} and every {}; expected whole numbers from 1 on, steps a multiple of every",
         steps, every));
   const auto nq = static_cast<std::size_t>(m.nq), nv = static_cast<std::size_t>(m.nv);
-  Batch<double> batch(m.model, {.threads = threads_for(threads)});
+  const std::vector<Constraint> constraints = constraints_of(m, scene);
+  std::optional<Batch<double>> batch;
+  std::optional<ClosedRollout> closed;
+  if (constraints.empty())
+    batch.emplace(m.model, BatchOptions{.threads = threads_for(threads)});
+  else
+    closed.emplace(m.model, constraints, threads_for(threads));
+  const auto roll = [&](In<double> at, In<double> rate, In<double> forces, const RolloutOptions& some,
+                        Out<double> q_path, Out<double> v_path) {
+    batch ? batch->rollout(at, rate, forces, some, q_path, v_path)
+          : closed->rollout(at, rate, forces, some, q_path, v_path);
+  };
   RolloutOptions options;
   options.integrator = integrator_named(integrator);
   options.damping = damping;
@@ -118,7 +135,7 @@ nb::tuple rollout(nb::handle model, std::size_t count, nb::handle q, nb::handle 
       const std::size_t n = std::min(most_together, count - begin);
       const auto part = [&](auto x, std::size_t size) { return x.subspan(begin * size, n * size); };
       const auto at = part(start, nq), rate = part(rates, nv);
-      Trajectories some{batch,
+      Trajectories some{roll,
                         options,
                         nq,
                         nv,
@@ -151,8 +168,11 @@ nb::tuple rollout(nb::handle model, std::size_t count, nb::handle q, nb::handle 
 
 class RunMotion : public MonteCarloMotion {
  public:
-  RunMotion(const MonteCarloStart& start, Integrator integrator, const Acting& acting)
-      : simulator_(start.model, integrator) {
+  RunMotion(const MonteCarloStart& start, const std::vector<Constraint>& constraints, Integrator integrator,
+            const Acting& acting)
+      : closed_(constraints.empty() ? nullptr
+                                    : std::make_unique<ConstrainedDynamics>(start.model, constraints)),
+        simulator_(start.model, closed_.get(), integrator) {
     simulator_.q = start.q, simulator_.v = start.v, simulator_.tau = start.tau;
     elements_.add(simulator_, acting, start.q);
     recorder_.emplace(simulator_);
@@ -161,6 +181,7 @@ class RunMotion : public MonteCarloMotion {
   Recorder& recorder() override { return *recorder_; }
 
  private:
+  std::unique_ptr<ConstrainedDynamics> closed_;
   Simulator simulator_;
   Elements elements_;
   std::optional<Recorder> recorder_;
@@ -188,7 +209,7 @@ nb::tuple results_of(const std::vector<MonteCarloRun>& runs, const std::vector<D
 }
 
 using Distribution = std::tuple<std::string, std::string, bool, double, double>;
-nb::tuple run_many(nb::handle model, int runs, std::uint64_t seed, int threads,
+nb::tuple run_many(nb::handle model, nb::object scene, int runs, std::uint64_t seed, int threads,
                    const std::vector<Distribution>& distributions, const std::string& integrator,
                    double duration, double step, nb::handle q, nb::handle v, nb::handle tau, bool damping,
                    bool friction, const std::string& limits, double restitution, nb::list controllers,
@@ -209,10 +230,12 @@ nb::tuple run_many(nb::handle model, int runs, std::uint64_t seed, int threads,
   what.grid = {step, duration};
   what.integrator = integrator_named(integrator);
   what.make = [&](const MonteCarloStart& run) {
-    return std::make_unique<RunMotion>(run, what.integrator, acting);
+    return std::make_unique<RunMotion>(run, what.constraints, what.integrator, acting);
   };
+  what.constraints = constraints_of(m, scene);
   what.damping = damping;
-  what.together = acting.only_damping() && stepping_of(what.integrator) == Stepping::explicit_step;
+  what.together = what.constraints.empty() && acting.only_damping() &&
+                  stepping_of(what.integrator) == Stepping::explicit_step;
   const std::vector<Column> columns =
       what.make({m.model, what.q, what.v, what.tau, {}})->recorder().columns();
 
@@ -241,13 +264,14 @@ nb::tuple run_many(nb::handle model, int runs, std::uint64_t seed, int threads,
 }  // namespace
 
 void add_many_motions(nb::module_& m) {
-  m.def("_rollout", rollout, nb::arg("model"), nb::arg("count"), nb::arg("q"), nb::arg("v"),
-        nb::arg("tau").none(), nb::arg("each_step"), nb::arg("step"), nb::arg("steps"), nb::arg("every"),
-        nb::arg("integrator"), nb::arg("damping"), nb::arg("threads"), nb::arg("progress").none());
-  m.def("_monte_carlo", run_many, nb::arg("model"), nb::arg("runs"), nb::arg("seed"), nb::arg("threads"),
-        nb::arg("distributions"), nb::arg("integrator"), nb::arg("duration"), nb::arg("step"), nb::arg("q"),
-        nb::arg("v"), nb::arg("tau"), nb::arg("damping"), nb::arg("friction"), nb::arg("limits"),
-        nb::arg("restitution"), nb::arg("controllers"), nb::arg("progress").none());
+  m.def("_rollout", rollout, nb::arg("model"), nb::arg("scene").none(), nb::arg("count"), nb::arg("q"),
+        nb::arg("v"), nb::arg("tau").none(), nb::arg("each_step"), nb::arg("step"), nb::arg("steps"),
+        nb::arg("every"), nb::arg("integrator"), nb::arg("damping"), nb::arg("threads"),
+        nb::arg("progress").none());
+  m.def("_monte_carlo", run_many, nb::arg("model"), nb::arg("scene").none(), nb::arg("runs"), nb::arg("seed"),
+        nb::arg("threads"), nb::arg("distributions"), nb::arg("integrator"), nb::arg("duration"),
+        nb::arg("step"), nb::arg("q"), nb::arg("v"), nb::arg("tau"), nb::arg("damping"), nb::arg("friction"),
+        nb::arg("limits"), nb::arg("restitution"), nb::arg("controllers"), nb::arg("progress").none());
 }
 
 }  // namespace articula::python

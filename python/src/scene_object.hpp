@@ -24,6 +24,9 @@ struct SceneAt {
   std::vector<int> inverse_frames;
 };
 
+/// What closes a model's chains: a scene's constraints, or (scene is None) those of the model's file.
+std::vector<Constraint> constraints_of(const ModelObject& model, nanobind::handle scene);
+
 /// The file that an arm of a scene names; throws ModelError.
 std::string arm_file(const std::string& source, const std::string& folder, const std::string& models);
 

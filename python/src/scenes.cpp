@@ -45,6 +45,10 @@ SceneSpec scene_spec(const ModelObject& m, const std::string& file) {
 SceneAt::SceneAt(const ModelObject& m, const std::string& file, bool project)
     : scene(scene_spec(m, file), {.project = project}) {}
 
+std::vector<Constraint> constraints_of(const ModelObject& m, nb::handle scene) {
+  return scene.is_none() ? articula::constraints_of(m.model) : nb::cast<SceneAt&>(scene).scene.constraints();
+}
+
 namespace {
 
 nb::object frames_of(const std::vector<Constraint>& constraints) {

@@ -11,7 +11,6 @@
 #include "articula/report/link_shapes.hpp"
 #include "articula/report/model_view.hpp"
 #include "articula/report/recording_report.hpp"
-#include "articula/simulation/constrained_recorder.hpp"
 #include "articula/simulation/recording.hpp"
 #include "scene_object.hpp"
 
@@ -46,15 +45,12 @@ struct Moment {
   double next_step;
   std::vector<Simulator::Sampled> sampled;
 
-  template <class Sim>
-  explicit Moment(Sim& from) : time(from.time), q(from.q), v(from.v), next_step(from.next_step()) {
-    if constexpr (std::is_same_v<Sim, Simulator>) sampled = from.sampled();
-  }
-  template <class Sim>
-  void restore(Sim& to) const {
+  explicit Moment(Simulator& from)
+      : time(from.time), q(from.q), v(from.v), next_step(from.next_step()), sampled(from.sampled()) {}
+  void restore(Simulator& to) const {
     to.time = time, to.q = q, to.v = v;
     to.set_next_step(next_step);
-    if constexpr (std::is_same_v<Sim, Simulator>) to.sampled() = sampled;
+    to.sampled() = sampled;
   }
 };
 
@@ -64,19 +60,16 @@ class Events {
   explicit Events(nb::list functions) : functions_(std::move(functions)), before_(functions_.size()) {}
   bool any() const { return !before_.empty(); }
   /// The first one that has changed its sign since mark(); -1: none.
-  template <class Sim>
-  int changed(const Sim& at) const {
+  int changed(const Simulator& at) const {
     for (std::size_t i = 0; i < before_.size(); ++i)
       if (before_[i] * value(i, at) <= 0 && before_[i] != 0) return static_cast<int>(i);
     return -1;
   }
-  template <class Sim>
-  void mark(const Sim& at) {
+  void mark(const Simulator& at) {
     for (std::size_t i = 0; i < before_.size(); ++i) before_[i] = value(i, at);
   }
   /// Goes back, and on to just behind the change: to within rounding of the time.
-  template <class Sim>
-  int locate(Sim& simulator, const Moment& start) const {
+  int locate(Simulator& simulator, const Moment& start) const {
     double low = start.time, high = simulator.time;
     while (high - low > 4e-16 * std::max(1e-3, std::abs(high))) {
       const double middle = low + (high - low) / 2;
@@ -91,8 +84,7 @@ class Events {
   }
 
  private:
-  template <class Sim>
-  double value(std::size_t i, const Sim& at) const {
+  double value(std::size_t i, const Simulator& at) const {
     const nb::gil_scoped_acquire lock;
     const double x =
         nb::cast<double>(functions_[i](at.time, copied(at.q, {at.q.size()}), copied(at.v, {at.v.size()})));
@@ -111,8 +103,7 @@ struct Times {
   }
 };
 
-template <class Sim>
-void begin(Sim& simulator, nb::handle q, nb::handle v, nb::handle tau) {
+void begin(Simulator& simulator, nb::handle q, nb::handle v, nb::handle tau) {
   std::ranges::copy(numbers_in(q, "q", simulator.q.size()), simulator.q.begin());
   std::ranges::copy(numbers_in(v, "v", simulator.v.size()), simulator.v.begin());
   const auto forces = numbers_in(tau, "tau", simulator.v.size());
@@ -120,8 +111,7 @@ void begin(Sim& simulator, nb::handle q, nb::handle v, nb::handle tau) {
 }
 
 /// The whole motion, without the interpreter's lock: the event that ended it, or -1.
-template <class Sim, class Rec>
-int record(Sim& simulator, Rec& recorder, const Times& times, Events& events, Heartbeat& heartbeat,
+int record(Simulator& simulator, Recorder& recorder, const Times& times, Events& events, Heartbeat& heartbeat,
            Recording& recording) {
   const nb::gil_scoped_release free_the_lock;
   recording.columns = recorder.columns();
@@ -156,15 +146,22 @@ int record(Sim& simulator, Rec& recorder, const Times& times, Events& events, He
   return event;
 }
 
-nb::tuple simulate(nb::handle model, const std::string& integrator, double duration, double step,
-                   double every, nb::handle q, nb::handle v, nb::handle tau, bool damping, bool friction,
-                   const std::string& limits, double restitution, nb::list controllers, nb::list events,
-                   nb::object progress) {
+nb::tuple simulate(nb::handle model, nb::object scene, const std::string& integrator, double duration,
+                   double step, double every, nb::handle q, nb::handle v, nb::handle tau, bool damping,
+                   bool friction, const std::string& limits, double restitution, nb::list controllers,
+                   nb::list events, nb::object progress) {
   ModelObject& m = checked_model(model);
   const Times times(duration, step, every);
   const Acting acting(m.model, damping, friction, limits, restitution, controllers);
-  Simulator simulator(m.model, integrator_named(integrator));
+  const std::vector<Constraint> constraints = constraints_of(m, scene);
+  std::unique_ptr<ConstrainedDynamics> closed;
+  if (!constraints.empty()) closed = std::make_unique<ConstrainedDynamics>(m.model, constraints);
+  Simulator simulator(m.model, closed.get(), integrator_named(integrator));
   begin(simulator, q, v, tau);
+  if (closed) {
+    fit_positions(*closed, simulator.q, simulator.v, "simulate", {});
+    fit_velocities(*closed, simulator.q, simulator.v, "simulate", {});
+  }
   Elements elements;
   elements.add(simulator, acting, simulator.q);
   Heartbeat heartbeat(progress, duration);
@@ -173,32 +170,7 @@ nb::tuple simulate(nb::handle model, const std::string& integrator, double durat
   Recorder recorder(simulator);
   Recording recording;
   recording.about = {{"model", m.model.name()}, {"integrator", integrator}};
-  Events ends(std::move(events));
-  const int event = record(simulator, recorder, times, ends, heartbeat, recording);
-  return nb::make_tuple(as_tuple(recording), event);
-}
-
-nb::tuple simulate_scene(SceneAt& scene, const std::string& integrator, double duration, double step,
-                         double every, nb::handle q, nb::handle v, nb::handle tau, nb::list controllers,
-                         nb::list events, nb::object progress) {
-  const Times times(duration, step, every);
-  const Model& model = scene.scene.model();
-  const Acting acting(model, false, false, "none", 0, controllers);
-  ConstrainedSimulator simulator(scene.scene.dynamics(), integrator_named(integrator));
-  begin(simulator, q, v, tau);
-  Elements elements;
-  for (const ControllerSpec& spec : acting.controllers) {
-    if (spec.period > 0)
-      fail("simulate: controllers with a period are not for scenes; expected a function alone");
-    elements.add(simulator, make_controller(spec, model, simulator.q));
-  }
-  Heartbeat heartbeat(progress, duration);
-  simulator.add(heartbeat);
-  simulator.watch.horizon = duration;
-  ConstrainedRecorder recorder(simulator);
-  Recording recording;
-  recording.about = {
-      {"model", model.name()}, {"scene", scene.scene.spec().where}, {"integrator", integrator}};
+  if (!scene.is_none()) recording.about.emplace_back("scene", nb::cast<SceneAt&>(scene).scene.spec().where);
   Events ends(std::move(events));
   const int event = record(simulator, recorder, times, ends, heartbeat, recording);
   return nb::make_tuple(as_tuple(recording), event);
@@ -230,13 +202,10 @@ std::string report_page(nb::handle model, const std::vector<std::pair<std::strin
 }  // namespace
 
 void add_simulation(nb::module_& m) {
-  m.def("_simulate", simulate, nb::arg("model"), nb::arg("integrator"), nb::arg("duration"), nb::arg("step"),
-        nb::arg("every"), nb::arg("q"), nb::arg("v"), nb::arg("tau"), nb::arg("damping"), nb::arg("friction"),
-        nb::arg("limits"), nb::arg("restitution"), nb::arg("controllers"), nb::arg("events"),
-        nb::arg("progress").none());
-  m.def("_simulate_scene", simulate_scene, nb::arg("scene"), nb::arg("integrator"), nb::arg("duration"),
-        nb::arg("step"), nb::arg("every"), nb::arg("q"), nb::arg("v"), nb::arg("tau"), nb::arg("controllers"),
-        nb::arg("events"), nb::arg("progress").none());
+  m.def("_simulate", simulate, nb::arg("model"), nb::arg("scene").none(), nb::arg("integrator"),
+        nb::arg("duration"), nb::arg("step"), nb::arg("every"), nb::arg("q"), nb::arg("v"), nb::arg("tau"),
+        nb::arg("damping"), nb::arg("friction"), nb::arg("limits"), nb::arg("restitution"),
+        nb::arg("controllers"), nb::arg("events"), nb::arg("progress").none());
   m.def("_write_recording",
         [](const std::string& path, const std::vector<std::pair<std::string, std::string>>& columns,
            const std::vector<std::pair<std::string, std::string>>& about, nb::handle numbers,

@@ -72,8 +72,55 @@ def test_loops_of_a_file(tmp_path):
     motion = articula.simulate(model, duration=0.5, q=at)
     np.testing.assert_allclose(motion.q[:, 0], motion.q[:, 1], atol=1e-9)
     assert abs(motion.q[-1, 0] - 0.4) > 0.1 and "<html" in motion.report()
-    with pytest.raises(articula.Error, match="scenes"):
-        articula.simulate(model, duration=0.1, damping=True)
+    np.testing.assert_allclose(articula.simulate(scene, duration=0.5, q=at).q, motion.q, atol=1e-12)
+    with pytest.raises(articula.Error, match="is not closed"):
+        articula.simulate(model, duration=0.1, q=[0.4, 0.1])
+    for more in ({"integrator": "variational"}, {"integrator": "cvode"}):
+        np.testing.assert_allclose(articula.simulate(model, duration=0.5, q=at, **more).q[-1], motion.q[-1], atol=1e-4)
+    with pytest.raises(articula.Error, match="closed chains"):
+        articula.simulate(model, duration=0.1, integrator="rk45", limits="events")
+
+    # One motor holds both, sampled or not.
+    def hold(t, q, v):
+        return np.array([200 * (0.4 - q[0]) - 20 * v[0], 0])
+
+    for controllers in (hold, [(hold, 0.001)], articula.controllers.PD([200, 0], [20, 0], reference=at)):
+        held = articula.simulate(model, duration=1, q=at, controllers=controllers)
+        np.testing.assert_allclose(held.q[:, 0], held.q[:, 1], atol=1e-9)
+        assert np.max(np.abs(held.q - 0.4)) < 0.2 < np.max(np.abs(articula.simulate(model, duration=1, q=at).q - 0.4))
+
+
+def test_many_motions_stay_closed(tmp_path):
+    """Rollouts and Monte Carlo are of the closed mechanism."""
+    body = '<body name="{0}"><joint name="{0}_hinge" type="hinge" axis="0 1 0" damping="0.1"/><geom type="capsule" size="{1}" fromto="0 0 0 0 0 -0.5"/></body>'
+    path = tmp_path / "rods.xml"
+    both = body.format("left", 0.05) + body.format("right", 0.03)
+    path.write_text(f'<mujoco><worldbody>{both}</worldbody><equality><connect body1="left" body2="right" anchor="0 0 -0.5"/></equality></mujoco>')
+    model = articula.load(path)
+    q, v = np.repeat(np.linspace(-1, 1, 50)[:, None], 2, axis=1), np.zeros((50, 2))
+    tau = np.tile([0.3, 0], (50, 200, 1))
+    for more in ({}, {"damping": True}):
+        path_of_all = articula.rollout(model, q, v, tau, steps=200, every=50, **more)
+        assert path_of_all.q.shape == (50, 4, 2)
+        np.testing.assert_allclose(path_of_all.q[..., 0], path_of_all.q[..., 1], atol=1e-10)
+        alone = articula.simulate(model, duration=0.2, every=0.05, q=q[7], tau=[0.3, 0], **more)
+        np.testing.assert_allclose(path_of_all.q[7], alone.q[1:], atol=1e-12)
+        np.testing.assert_allclose(path_of_all.v[7], alone.v[1:], atol=1e-12)
+    for threads in (1, 3):
+        np.testing.assert_array_equal(articula.rollout(model, q, v, tau, steps=200, every=50, threads=threads, damping=True).q, path_of_all.q)
+    with pytest.raises(articula.Error, match="trajectory 1 does not begin on constraint"):
+        articula.rollout(model, [[0.1, 0.1], [0.1, 0.2]], np.zeros(2), steps=2)
+    drawn = {"q": {"*": {"normal": (0, 0.3)}}, "mass": {"left": {"uniform": (0.5, 2)}}}
+    result = articula.monte_carlo(model, runs=30, duration=0.2, distributions=drawn, q=[0.4, 0.4])
+    assert not result.errors and np.std(result.q[:, 0]) > 0.05
+    np.testing.assert_allclose(result.q[:, 0], result.q[:, 1], atol=1e-10)
+    assert np.max(np.abs(result["energy_change"])) < 1e-8
+    scene = articula.Scene("four_bar")
+    result = articula.monte_carlo(scene, runs=5, duration=0.1, distributions={"torque": {"*": {"normal": (0, 0.1)}}})
+    assert not result.errors and np.max(result["constraint_drift"]) < 1e-9
+    rolled = articula.rollout(scene, scene.q, scene.v, scene.tau, steps=100, every=100)
+    moved = articula.simulate(scene, duration=0.1)
+    np.testing.assert_allclose(rolled.q[-1], moved.q[-1], atol=1e-12)
 
 
 def test_packages(tmp_path):

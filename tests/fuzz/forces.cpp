@@ -3,4 +3,4 @@
 
 using namespace articula;
 
-ARTICULA_FUZZ(text) { testing::move_with(&cli::TreeSetup::forces, text); }
+ARTICULA_FUZZ(text) { testing::move_with(&cli::MotionSetup::forces, text); }

@@ -2,18 +2,18 @@
 #pragma once
 
 #include "articula/files/json_input.hpp"
-#include "cli/tree_motion.hpp"
+#include "cli/mechanism_motion.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 namespace articula::testing {
 
-inline void move_with(nlohmann::json cli::TreeSetup::*file, std::string_view text) {
+inline void move_with(nlohmann::json cli::MotionSetup::*file, std::string_view text) {
   const Model& model = fuzz_model();
-  cli::TreeSetup setup;
+  cli::MotionSetup setup;
   setup.integrator = Integrator::symplectic_euler;
   cli::read_initial("", model, {}, setup);
   setup.*file = parse_json(text, "fuzz", "expected JSON");
-  cli::TreeMotion motion(model, setup);
+  cli::MechanismMotion motion(model, setup, {});
   motion.advance(1e-3);
   std::vector<double> row(motion.columns().size());
   motion.row(row);

@@ -1,5 +1,5 @@
 // libFuzzer target for tables of joint forces, in CSV.
-#include "cli/tree_motion.hpp"
+#include "cli/mechanism_motion.hpp"
 #include "tests/fuzz/fuzz.hpp"
 
 using namespace articula;

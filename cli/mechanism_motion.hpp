@@ -1,4 +1,4 @@
-// A mechanism under gravity, torques, force elements and controllers, as `articula simulate` reads them.
+// A mechanism, open or closed, under gravity, torques, force elements and controllers, as `articula simulate` reads them.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,7 @@
 namespace articula::cli {
 
 /// Everything about a run that is read from the command line and its files; shared by many runs.
-struct TreeSetup {
+struct MotionSetup {
   Integrator integrator = Integrator::rk4;
   Tolerances tolerances;
   std::vector<double> q, v, tau;       // where it begins; constant joint forces
@@ -29,17 +29,20 @@ struct TreeSetup {
 /// base's.
 Table read_torques(const std::string& path, const Model& model);
 /// q, v and tau of a JSON file, or of the state of that name among those `known`; what is missing is neutral, at rest,
-/// zero. Checked against the joints' limits, unless `limits` is "ignore".
+/// zero.
 void read_initial(const std::string& path, const Model& model, std::span<const NamedState> known,
-                  TreeSetup& setup);
+                  MotionSetup& setup);
+/// Whether the start is within the joints' limits, unless `limits` is "ignore": a warning, or an InputError where limits
+/// are to act or `from` (how --initial was given; empty: it was not) asks for it.
+void check_start(const std::string& from, const Model& model, const MotionSetup& setup);
 
-class TreeMotion : public Motion {
+class MechanismMotion : public Motion {
  public:
-  /// Throws InputError where the setup does not fit the model.
-  TreeMotion(const Model& model, const TreeSetup& setup);
+  /// `constraints`: of closed chains, which the start fits. Throws InputError where the setup does not fit the model.
+  MechanismMotion(const Model& model, const MotionSetup& setup, const std::vector<Constraint>& constraints);
   const std::vector<Column>& columns() const override { return recorder_->columns(); }
   void advance(double time) override { simulator_.advance(time); }
-  void row(std::span<double> out) override { recorder_->row(out); }
+  void row(std::span<double> out) override;
   void restore(std::span<const double> first, std::span<const double> row) override {
     recorder_->restore(first, row);
   }
@@ -49,8 +52,8 @@ class TreeMotion : public Motion {
   Recorder& recorder() { return *recorder_; }
 
  private:
-  void add_forces(const TreeSetup& setup);
-  void add_controllers(const TreeSetup& setup);
+  void add_forces(const MotionSetup& setup);
+  void add_controllers(const MotionSetup& setup);
   template <class E, class... A>
   E& own(A&&... a) {
     auto made = std::make_unique<E>(std::forward<A>(a)...);
@@ -59,10 +62,12 @@ class TreeMotion : public Motion {
     return out;
   }
 
+  std::unique_ptr<ConstrainedDynamics> closed_;
   Simulator simulator_;
   std::vector<std::unique_ptr<ForceElement>> elements_;
   std::vector<std::unique_ptr<WrenchElement>> wrenches_;
   std::optional<Recorder> recorder_;
+  bool warned_ = false;
 };
 
 }  // namespace articula::cli

@@ -1,4 +1,4 @@
-#include "cli/tree_motion.hpp"
+#include "cli/mechanism_motion.hpp"
 
 #include <fmt/format.h>
 
@@ -9,6 +9,7 @@
 #include "articula/model/configuration.hpp"
 #include "articula/simulation/task_control.hpp"
 #include "cli/input.hpp"
+#include "cli/json_section.hpp"
 #include "cli/states.hpp"
 
 namespace articula::cli {
@@ -17,99 +18,13 @@ namespace {
 
 using nlohmann::json;
 
-/// Reads JSON with messages that say where: "forces.json: springs: .."
-class Section {
- public:
-  Section(const json& value, std::string where) : value_(value), where_(std::move(where)) {}
-
-  template <class... A>
-  [[noreturn]] void fail(fmt::format_string<A...> text, A&&... a) const {
-    throw InputError(fmt::format("{}: {}", where_, fmt::format(text, std::forward<A>(a)...)));
-  }
-  const json& value() const { return value_; }
-  bool has(const char* key) const { return value_.contains(key); }
-  Section at(const std::string& key) const {
-    if (!value_.contains(key)) fail("\"{}\" is missing", key);
-    return {value_.at(key), where_ + ": " + key};
-  }
-  Section at(std::size_t i) const { return {value_.at(i), fmt::format("{}[{}]", where_, i)}; }
-  /// Every key must be among these: a misspelt one must not pass in silence.
-  void only(std::initializer_list<const char*> known) const {
-    if (!value_.is_object()) fail("is a JSON {}, expected an object", value_.type_name());
-    for (const auto& [key, ignored] : value_.items())
-      if (std::find(known.begin(), known.end(), key) == known.end())
-        fail("\"{}\" is not known; known: {}", key, fmt::join(known.begin(), known.end(), ", "));
-  }
-  double number() const {
-    if (!value_.is_number() || !std::isfinite(value_.get<double>()))
-      fail("is {}, expected a finite number", value_.is_number() ? value_.dump() : value_.type_name());
-    return value_.get<double>();
-  }
-  double number(const char* key, double otherwise) const { return has(key) ? at(key).number() : otherwise; }
-  std::vector<double> numbers(int size) const {
-    if (!value_.is_array() || int(value_.size()) != size)
-      fail("expected a list of {} numbers{}", size,
-           value_.is_array() ? fmt::format(", found {}", value_.size()) : "");
-    std::vector<double> out;
-    for (std::size_t i = 0; i < value_.size(); ++i) out.push_back(at(i).number());
-    return out;
-  }
-  std::string text() const {
-    if (!value_.is_string()) fail("is a JSON {}, expected a word", value_.type_name());
-    return value_.get<std::string>();
-  }
-  /// One number for each velocity: a number for all, a list, or an object by joint (others zero).
-  std::vector<double> each_velocity(const Model& model) const {
-    if (value_.is_number()) return std::vector<double>(model.nv(), number());
-    if (value_.is_array()) return numbers(model.nv());
-    if (!value_.is_object())
-      fail("expected a number, a list of nv = {}, or {{\"JOINT\": number, ..}}", model.nv());
-    std::vector<double> out(model.nv());
-    for (const auto& [name, ignored] : value_.items()) {
-      const Joint& joint = joint_named(model, name);
-      const double x = at(name).number();
-      std::fill_n(out.begin() + joint.v_index, joint.nv, x);
-    }
-    return out;
-  }
-  const Joint& joint_named(const Model& model, const std::string& name) const {
-    try {
-      const Joint& joint = model.joints()[model.joint(name)];
-      if (joint.mimics >= 0) fail("joint '{}' follows another one; name that", name);
-      return joint;
-    } catch (const ArgumentError& error) {
-      fail("{}", error.what());
-    }
-  }
-  /// {"times": [..], KEY: [[..], ..]}
-  Table table(const char* key, int columns) const {
-    const Section times = at("times"), rows = at(key);
-    if (!rows.value().is_array() || rows.value().size() != times.value().size())
-      fail("\"times\" and \"{}\" must be lists of one length", key);
-    std::vector<double> numbers_all;
-    for (std::size_t i = 0; i < rows.value().size(); ++i) {
-      const auto row = rows.at(i).numbers(columns);
-      numbers_all.insert(numbers_all.end(), row.begin(), row.end());
-    }
-    try {
-      return {times.numbers(int(times.value().size())), std::move(numbers_all), columns};
-    } catch (const ArgumentError& error) {
-      fail("{}", error.what());
-    }
-  }
-
- private:
-  const json& value_;
-  std::string where_;
-};
-
 /// Floating bases and loose objects have no motor.
 bool has_no_motor(const Joint& joint) { return joint.kind == JointKind::free; }
 
 // --- controllers by name -----------------------------------------------------------------------------
 struct ControllerMaking {
   const Model& model;
-  const TreeSetup& setup;
+  const MotionSetup& setup;
   const Section& section;
 
   Gains gains() const {
@@ -227,7 +142,7 @@ Table read_torques(const std::string& path, const Model& model) {
 }
 
 void read_initial(const std::string& path, const Model& model, std::span<const NamedState> known,
-                  TreeSetup& setup) {
+                  MotionSetup& setup) {
   setup.q = neutral(model);
   setup.v.assign(model.nv(), 0);
   setup.tau.assign(model.nv(), 0);
@@ -241,6 +156,9 @@ void read_initial(const std::string& path, const Model& model, std::span<const N
     if (!states[0].wrenches.empty())
       throw InputError(fmt::format("--initial {}: wrenches are given in the file of --forces", path));
   }
+}
+
+void check_start(const std::string& from, const Model& model, const MotionSetup& setup) {
   if (setup.limits == "ignore") return;
   for (const JointStop& stop : joint_stops(model)) {
     if (stop.side * (setup.q[stop.q] - stop.bound) <= 0) continue;
@@ -248,15 +166,17 @@ void read_initial(const std::string& path, const Model& model, std::span<const N
         fmt::format("joint '{}' begins at {}, outside its limits {} to {}", model.joints()[stop.joint].name,
                     setup.q[stop.q], model.joints()[stop.joint].limits.lower[0],
                     model.joints()[stop.joint].limits.upper[0]);
-    if (!path.empty() || setup.limits != "check")
+    if (!from.empty() || setup.limits != "check")
       throw InputError(fmt::format("{}{} (--limits ignore lets it)",
-                                   path.empty() ? "" : "--initial " + path + ": ", what));
-    say("warning: {}; --initial gives another start", what);
+                                   from.empty() ? "" : "--initial " + from + ": ", what));
+    say("warning: {}; another start can be given", what);
   }
 }
 
-TreeMotion::TreeMotion(const Model& model, const TreeSetup& setup)
-    : simulator_(model, setup.integrator, setup.tolerances) {
+MechanismMotion::MechanismMotion(const Model& model, const MotionSetup& setup,
+                                 const std::vector<Constraint>& constraints)
+    : closed_(constraints.empty() ? nullptr : std::make_unique<ConstrainedDynamics>(model, constraints)),
+      simulator_(model, closed_.get(), setup.integrator, setup.tolerances) {
   simulator_.q = setup.q, simulator_.v = setup.v, simulator_.tau = setup.tau;
   if (setup.torque) simulator_.add(own<TabulatedForces>(model, *setup.torque));
   try {
@@ -268,7 +188,7 @@ TreeMotion::TreeMotion(const Model& model, const TreeSetup& setup)
   recorder_.emplace(simulator_);
 }
 
-void TreeMotion::add_forces(const TreeSetup& setup) {
+void MechanismMotion::add_forces(const MotionSetup& setup) {
   const Model& model = simulator_.model();
   const json nothing = json::object();
   const Section file(setup.forces.is_null() ? nothing : setup.forces, setup.forces_file);
@@ -314,6 +234,8 @@ void TreeMotion::add_forces(const TreeSetup& setup) {
     restitution = l.number("restitution", restitution);
   }
   if (limits == "stiff") simulator_.add(own<StiffStops>(model, stiffness, loss));
+  if (limits == "events" && closed_)
+    throw InputError("limits as events are not for closed chains; take stiff ones");
   if (limits == "events" && setup.integrator != Integrator::rk45)
     throw InputError("limits as events need --integrator rk45, which locates them; or take stiff ones");
   if (limits == "events") simulator_.stop_at_limits(restitution);
@@ -335,7 +257,7 @@ void TreeMotion::add_forces(const TreeSetup& setup) {
   }
 }
 
-void TreeMotion::add_controllers(const TreeSetup& setup) {
+void MechanismMotion::add_controllers(const MotionSetup& setup) {
   if (setup.controllers.is_null()) return;
   const Section file(setup.controllers, setup.controllers_file);
   if (!file.value().is_object())
@@ -366,7 +288,19 @@ void TreeMotion::add_controllers(const TreeSetup& setup) {
   for (std::size_t i = 0; i < list.value().size(); ++i) add(list.at(i));
 }
 
-std::vector<std::pair<std::string, std::string>> TreeMotion::about() const {
+void MechanismMotion::row(std::span<double> out) {
+  recorder_->row(out);
+  for (std::size_t i = 0; closed_ && i < closed_->constraints().size() && !warned_; ++i) {
+    if (!closed_->constraints()[i].limits) continue;
+    const ContactState state = closed_->contact_state(static_cast<int>(i));
+    if (state.holds()) continue;
+    warned_ = true;  // once: the column has the rest
+    say("warning: at t = {} s contact '{}' would have to {}; the motion goes on as if it held", out[0],
+        closed_->constraints()[i].name, state.pulls ? "pull" : "slip");
+  }
+}
+
+std::vector<std::pair<std::string, std::string>> MechanismMotion::about() const {
   const Model& model = simulator_.model();
   std::string joints;
   for (const Joint& joint : model.joints())
