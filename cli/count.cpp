@@ -388,7 +388,8 @@ Subcommand add_count(CLI::App& program) {
       "out what zeros, ones and other constants of the model make needless, as the papers do. Totals and "
       "ratios count\n"
       "multiplications, divisions and additions. linearized_4 to _6 start after forward dynamics at the "
-      "state.\n"
+      "state,\n"
+      "those ending in _numerical and _printed with the kinematics, as the paper's do.\n"
       "Mimic joints are counted as hinges of their own.\n\n"
       "Examples:\n  articula count chain:7\n  articula count puma560 --json\n");
   return {&app, [options] { return run(*options); }};

@@ -317,11 +317,10 @@ ExitCode run(const EvalOptions& options) {
         count_of(read.spec.loops.size(), "loop"), count_of(read.spec.couplings.size(), "coupling"));
   std::vector<int> frames;
   for (const auto& name : options.frames) frames.push_back(model.frame(name));
-  const Method method = options.method.empty()       ? Method::automatic
-                        : options.method == "direct" ? Method::direct
-                                                     : Method::conventional;
-  Evaluation evaluation(model, wanted, std::move(frames), method, options.device == "cuda",
-                        closed ? &*closed : nullptr);
+  int method = 0;
+  while (!options.method.empty() && options.method != method_names[method]) ++method;
+  Evaluation evaluation(model, wanted, std::move(frames), static_cast<Method>(method),
+                        options.device == "cuda", closed ? &*closed : nullptr);
   const auto results = results_of(options, model, evaluation.values());
   stream_states(options.states, model, needs, evaluation.at_once(),
                 [&](std::span<const State> some) { evaluation.add(some, *results); }, {.known = read.states});
@@ -351,7 +350,7 @@ Subcommand add_eval(CLI::App& program) {
       ->type_name("LINK");
   app.add_option("--method", options->method,
                  "How linearized_forward and perturbed_forward are made (default: what is faster)")
-      ->check(CLI::IsMember({"direct", "conventional"}));
+      ->check(CLI::IsMember({"automatic", "direct", "conventional", "numerical", "printed"}));
   app.add_option("--states", options->states,
                  "File of states, or the name of one of the model's own (default: - for stdin)")
       ->type_name("FILE|NAME");

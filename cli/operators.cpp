@@ -223,7 +223,7 @@ Subcommand add_operators(CLI::App& program) {
   add_out_option(app, options->out);
   app.footer(
       "Operators: H phi psi M P D G K L tau_bar E_phi E_psi S R Omega E rotor Gamma H_full, B(LINK, ..), I;\n"
-      "of a moving state H_dot M_ring P_ring G_ring K_ring.\n"
+      "of a moving state H_dot M_ring P_ring G_ring K_ring R_ring J_ring.\n"
       "They are joined by * + - and numbers; star(..) is the adjoint, inv(..) the inverse, of phi, psi, D,\n"
       "I + H*phi*K, I - H*psi*K, the mass operator H*phi*M*star(phi)*star(H) and products of these.\n"
       "Vectors: q v a tau and any other name from the state; a_bias b_bias a_g are made from it.\n"

@@ -147,7 +147,7 @@ void check(const Case& c) {
   LinearizedInverse<S> linear_inverse(model);
   LinearizedForward<S> linear_forward(model);
   std::vector<S> dq(nv * nv), dv(nv * nv), y(nv), z(nv);
-  for (const Method method : {Method::direct, Method::conventional}) {
+  for (const Method method : {Method::direct, Method::conventional, Method::numerical, Method::printed}) {
     const LinearizationOptions<S> options{.wrenches = wrenches, .damping = true, .method = method};
     EXPECT_EQ(allocations_in([&] { linearized_inverse(linear_inverse, q, v, a, dq, dv, matrix, options); }),
               0);

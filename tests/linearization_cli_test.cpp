@@ -49,7 +49,7 @@ TEST_F(LinearizationCommands, PendulumByHand) {
   expect_number(inverse["da"][0][0], 0.6);
   expect_number(result({"eval", pendulum(), "perturbed_inverse"}, state)["perturbed_inverse"][0],
                 stiffness * 0.1 + 0.6 * 0.3);
-  for (const char* method : {"direct", "conventional"}) {
+  for (const char* method : {"direct", "conventional", "numerical", "printed"}) {
     const Json forward =
         result({"eval", pendulum(), "linearized_forward", "--method", method}, state)["linearized_forward"];
     expect_number(forward["dq"][0][0], -stiffness / 0.6);
@@ -108,7 +108,7 @@ TEST_F(LinearizationCommands, QuadrupedAgainstDifferencesOfTheDynamics) {
     for (std::size_t i = 0; i < n; ++i) tau[i] += t * d.tau[i];
     return forward_dynamics(model, q, v, tau);
   });
-  for (const char* method : {"direct", "conventional"}) {
+  for (const char* method : {"direct", "conventional", "numerical", "printed"}) {
     const Json li = run_on("linearized_inverse", method), lf = run_on("linearized_forward", method);
     EXPECT_LT(relative_error(sum(times(li["dq"], d.v), times(li["dv"], d.a), times(li["da"], d.v)), inverse),
               1e-7);

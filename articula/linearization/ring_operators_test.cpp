@@ -6,8 +6,11 @@
 #include "articula/model/chain.hpp"
 #include "articula/model/configuration.hpp"
 #include "articula/operators/derive.hpp"
+#include "articula/operators/identities.hpp"
+#include "articula/operators/inverses.hpp"
 #include "articula/operators/parse.hpp"
 #include "articula/spatial/dense.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "tests/support/random_models.hpp"
 
 namespace articula {
@@ -49,6 +52,139 @@ TEST(RingOperators, TorqueByVelocity) {  // A_D of Lemma 3.1
     state.update(s.q, s.v);
     EXPECT_LT(difference(Program(state, operators::parse(by_v).node).dense(), dv), 1e-11);
   });
+}
+
+dense::Matrix operator_matrix(OperatorState& state, const char* text) {
+  const operators::Dense d = Program(state, operators::parse(text, true).node).dense();
+  return dense::view(d.numbers, d.rows, d.columns);
+}
+Spatial<double> block_of(const dense::Matrix& x, int k, int column = 0) {
+  const auto at = [&](int i) { return x(6 * k + i, column); };
+  return {{at(0), at(1), at(2)}, {at(3), at(4), at(5)}};
+}
+dense::Matrix vector_of(OperatorState& state, const char* text,
+                        std::initializer_list<std::span<const double>> in) {
+  Program program(state, operators::parse(text, true).node);
+  std::vector<double> out(program.rows());
+  program.evaluate(in, out);
+  return dense::Matrix::column(out);
+}
+Spatial<double> cross_motions(const Spatial<double>& V, const Spatial<double>& h) {
+  return {cross(V.w, h.w), cross(V.w, h.v) + cross(V.v, h.w)};
+}
+
+TEST(RingOperators,
+     TorqueByConfiguration) {  // B_D of Lemmas 3.1 and 3.2, with H*'' and H f as in (2.13), (3.1)
+  for_each_tree([](const Model& model, const State& s) {
+    const int n = model.nv(), bodies = static_cast<int>(model.bodies().size());
+    if (n != bodies) return;  // a tree of one-freedom joints and no welded links
+    dense::Matrix dq(n, n), dv(n, n), da(n, n);
+    LinearizedInverse<double> work(model);
+    linearized_inverse<double>(work, s.q, s.v, s.a, dq.numbers(), dv.numbers(), da.numbers());
+    OperatorState state(model);
+    state.update(s.q, s.v);
+    const dense::Matrix V = vector_of(state, "star(phi)*star(H)*v", {s.v});
+    const dense::Matrix alpha =
+        vector_of(state, "star(phi)*(star(H)*a + star(H_dot)*v + star(E)*a_g)", {s.a, s.v});
+    const dense::Matrix f = vector_of(
+        state, "phi*(M*star(phi)*(star(H)*a + star(H_dot)*v + star(E)*a_g) + M_ring*star(phi)*star(H)*v)",
+        {s.a, s.v});
+    const dense::Matrix Hs = operator_matrix(state, "star(H)"), Hd = operator_matrix(state, "star(H_dot)");
+    dense::Matrix Hdd(6 * bodies, n), Hf(6 * bodies, n);
+    for (int c = 0; c < n; ++c) {
+      int k = 0;
+      while (dense::largest(Hs.block(6 * k, c, 6, 1)) == 0) ++k;
+      const Spatial<double> h = block_of(Hs, k, c), g = block_of(f, k);
+      const Spatial<double> second =
+          cross_motions(block_of(alpha, k), h) + cross_motions(block_of(V, k), block_of(Hd, k, c));
+      const Spatial<double> turned{cross(h.w, g.w) + cross(h.v, g.v), cross(h.w, g.v)};
+      for (int i = 0; i < 6; ++i) {
+        Hdd(6 * k + i, c) = numbers_of(second)[i];
+        Hf(6 * k + i, c) = numbers_of(turned)[i];
+      }
+    }
+    const dense::Matrix Hphi = operator_matrix(state, "H*phi"), phi_s = operator_matrix(state, "star(phi)");
+    const dense::Matrix M = operator_matrix(state, "M"), Mr = operator_matrix(state, "M_ring");
+    const dense::Matrix B = Hphi * (Hf + 2 * (Mr * (phi_s * Hd)) + M * (phi_s * Hdd));
+    const double scale = std::max(1.0, dense::largest(dq));
+    EXPECT_LT(dense::largest(B - dq) / scale, 1e-11);
+    // (3.6)
+    const dense::Matrix R = operator_matrix(state, "R"), Rr = operator_matrix(state, "R_ring"),
+                        H = operator_matrix(state, "H");
+    const dense::Matrix tilde = phi_s - dense::Matrix::identity(6 * bodies);
+    const dense::Matrix split =
+        Hphi * (Hf + 2 * (Rr * Hd) + R * Hdd) + H * (2 * (Rr * (tilde * Hd)) + R * (tilde * Hdd));
+    EXPECT_LT(dense::largest(split - dq) / scale, 1e-11);
+  });
+}
+
+// LIN (A.1)-(A.5) for any block-diagonal X. (A.3) in chains only.
+TEST(RingOperators, DecompositionsOfLemmaA1) {
+  Rng rng(3);
+  for_each_tree([&](const Model& model, const State& s) {
+    OperatorState state(model);
+    state.update(s.q, s.v);
+    const dense::Matrix phi = operator_matrix(state, "phi"), psi = operator_matrix(state, "psi");
+    const dense::Matrix E_phi = operator_matrix(state, "E_phi"), E_psi = operator_matrix(state, "E_psi");
+    const int n = state.bodies();
+    const dense::Matrix one = dense::Matrix::identity(6 * n);
+    dense::Matrix X(6 * n, 6 * n);
+    for (int k = 0; k < n; ++k)
+      for (int i = 0; i < 36; ++i) X(6 * k + i / 6, 6 * k + i % 6) = rng.uniform(-1, 1);
+    /// Blocks of A S B*, or of A* S B^-*, on the diagonal are put into S, body by body.
+    const auto inward = [&](const dense::Matrix& A, const dense::Matrix& B) {
+      dense::Matrix S = X;
+      for (int k = n - 1; k >= 0; --k) {
+        const int in = model.bodies()[k].inboard;
+        if (in < 0) continue;
+        S.block(6 * in, 6 * in, 6, 6) =
+            S.block(6 * in, 6 * in, 6, 6) +
+            A.block(6 * in, 6 * k, 6, 6) * S.block(6 * k, 6 * k, 6, 6) * star(B.block(6 * in, 6 * k, 6, 6));
+      }
+      return S;
+    };
+    const auto outward = [&](const dense::Matrix& A, bool inverse) {
+      dense::Matrix S = X;
+      for (int k = 0; k < n; ++k) {
+        const int in = model.bodies()[k].inboard;
+        if (in < 0) continue;
+        const dense::Matrix left = star(A.block(6 * in, 6 * k, 6, 6));
+        const dense::Matrix right = inverse ? dense::LU(star(E_phi.block(6 * in, 6 * k, 6, 6))).inverse()
+                                            : dense::Matrix(A.block(6 * in, 6 * k, 6, 6));
+        S.block(6 * k, 6 * k, 6, 6) =
+            S.block(6 * k, 6 * k, 6, 6) + left * S.block(6 * in, 6 * in, 6, 6) * right;
+      }
+      return S;
+    };
+    const auto expect_equal = [](const char* name, const dense::Matrix& a, const dense::Matrix& b) {
+      EXPECT_LT(dense::largest(a - b) / std::max(1.0, dense::largest(a)), 1e-11) << name;
+    };
+    const dense::Matrix S1 = inward(E_phi, E_phi), S2 = inward(E_psi, E_phi);
+    expect_equal("(A.1)", phi * X * star(phi), phi * S1 + S1 * star(phi - one));
+    expect_equal("(A.2)", psi * X * star(phi), psi * S2 + S2 * star(phi - one));
+    const dense::Matrix S4 = outward(E_phi, true), S5 = outward(E_psi, true);
+    expect_equal("(A.4)", star(phi) * X * star(phi - one), S4 * star(phi) - star(phi) * S4);
+    expect_equal("(A.5)", star(psi) * X * star(phi - one), S5 * star(phi) - star(psi) * S5);
+    if (!operators::is_chain(model)) return;
+    const dense::Matrix S3 = outward(E_psi, false);
+    expect_equal("(A.3)", star(psi) * X * psi, star(psi) * S3 + S3 * (psi - one));
+  });
+}
+
+TEST(RingOperators, Lemma49OnChains) {
+  for (const int n : {1, 2, 7, 30}) {
+    const Model model(make_chain(n));
+    Rng rng(n);
+    const State s = random_state(rng, model);
+    OperatorState state(model);
+    state.update(s.q, s.v);
+    int found = 0;
+    for (const auto& r : operators::check_identities(state)) {
+      EXPECT_LT(r.residual, 1e-11) << r.name;
+      found += r.source.find("Lemma 4.9") != std::string::npos;
+    }
+    EXPECT_EQ(found, 2);
+  }
 }
 
 TEST(RingOperators, AccelerationByVelocityIsDerived) {  // A_C of Lemma 4.7, from Lemmas 3.1 and 4.1
