@@ -22,7 +22,7 @@ IntegrationError no_longer_finite(double t) {
 
 }  // namespace
 
-Simulator::Simulator(const Model& model, Integrator integrator, const Tolerances& tolerances)
+Simulator::Simulator(const Model& model, Integrator integrator, const Tolerances& tolerances, MotionForm form)
     : q(neutral(model)),
       v(model.nv()),
       tau(model.nv()),
@@ -37,6 +37,12 @@ Simulator::Simulator(const Model& model, Integrator integrator, const Tolerances
       v_before_(model.nv()),
       wrenches_now_(model.body_count()) {
   impacts_.reserve(16);
+  if (form != MotionForm::rates) {
+    if (integrator == Integrator::variational)
+      throw ArgumentError("Simulator: the variational integrator moves momenta, not nu or xi");
+    form_.emplace(model, form);
+    x_.resize(model.nv()), rate_.resize(model.nv());
+  }
   if (integrator == Integrator::variational) inverse_.emplace(model);
 }
 Simulator::~Simulator() = default;
@@ -155,7 +161,23 @@ void Simulator::look(double t, In<double> rate) {
   if (watch.look(t)) throw no_headway(model_, integrator(), t, watch.more(), forces_, rate);
 }
 
+/// The same motion with nu or xi in the place of v.
+void Simulator::segment_in_form(double end) {
+  auto slope = [this](double t, In<double> at, In<double> x, Out<double> x_dot) {
+    form_->to_rates(at, x, rate_);
+    forces_at(t, at, rate_, forces_);
+    form_->slope(at, x, forces_, x_dot, wrenches_at(t, at, rate_));
+    look(t, rate_);
+  };
+  auto rates = [this](double, In<double> at, In<double> x, Out<double> out) { form_->to_rates(at, x, out); };
+  form_->from_rates(q, v, x_);
+  method_.advance({manifold_, slope, rates}, time, end, q, x_);
+  form_->to_rates(q, x_, v);
+  time = end;
+}
+
 void Simulator::segment(double end) {
+  if (form_) return segment_in_form(end);
   auto motion = [this](double t, In<double> at, In<double> rate, Out<double> a) {
     acceleration_at(t, at, rate, a);
     look(t, rate);
