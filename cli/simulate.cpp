@@ -34,8 +34,8 @@ struct SimulateOptions {
   ModelOptions model;
   double duration = 0, step = 1e-3;
   std::optional<double> every, time_limit, memory_limit;
-  std::string integrator = "rk4", initial, torque = "0", forces, controllers, limits = "check", out = "-",
-              plot, report;
+  std::string integrator = "rk4", velocities = "v", initial, torque = "0", forces, controllers,
+              limits = "check", out = "-", plot, report;
   std::vector<double> tolerance{1e-8};
   bool damping = false, friction = false, resume = false, units = false, project = false;
   MonteCarloOptions monte_carlo;
@@ -55,6 +55,7 @@ TreeSetup read_setup(const SimulateOptions& o, const Model& model, const LoadedM
   TreeSetup s;
   s.integrator = integrator_named(o.integrator);
   s.tolerances = {positive("--tolerance", o.tolerance[0]), positive("--tolerance", o.tolerance.back())};
+  s.form = o.velocities == "nu" ? MotionForm::nu : o.velocities == "xi" ? MotionForm::xi : MotionForm::rates;
   s.limits = o.limits;
   s.model_damping = o.damping, s.model_friction = o.friction;
   s.forces = json_file("--forces", o.forces), s.forces_file = o.forces;
@@ -203,6 +204,7 @@ void check_pages(const SimulateOptions& o) {
 
 /// Arms, objects and the constraints between them; its state and joint forces are in the scene.
 ExitCode run_scene(const SimulateOptions& o, const SceneSpec& spec) {
+  if (o.velocities != "v") throw InputError("--velocities is for trees, not for scenes or models with loops");
   if (!o.forces.empty() || !o.controllers.empty() || o.monte_carlo.runs > 0 || o.damping || o.friction ||
       (o.limits != "check" && o.limits != "ignore"))
     throw InputError(
@@ -258,6 +260,8 @@ ExitCode run(const SimulateOptions& o) {
   const Model model = build_and_warn(read, o.model);
   const TreeSetup setup = read_setup(o, model, read);
   const Schedule when = schedule(o, is_adaptive(setup.integrator));
+  if (o.monte_carlo.runs > 0 && setup.form != MotionForm::rates)
+    throw InputError("--velocities is for one run, not for --monte-carlo");
   if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when.grid);
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
   if (o.monte_carlo.device != "cpu") throw InputError("--device goes with --monte-carlo N");
@@ -279,6 +283,11 @@ void add_motion_options(CLI::App& app, SimulateOptions* o) {
       ->capture_default_str();
   app.add_option("--every", o->every, "Write a row this often (default: every step)")->type_name("SECONDS");
   app.add_option("--integrator", o->integrator, integrator_names())->capture_default_str()->type_name("NAME");
+  app.add_option(
+         "--velocities", o->velocities,
+         "What is integrated beside q: v, or nu or xi of the diagonalized equations (docs/diagonalized.md)")
+      ->check(CLI::IsMember({"v", "nu", "xi"}))
+      ->capture_default_str();
   app.add_option("--tolerance", o->tolerance,
                  "Of rk45 and cvode: relative, and absolute (default 1e-8 for both)")
       ->expected(1, 2)
@@ -294,7 +303,8 @@ void add_motion_options(CLI::App& app, SimulateOptions* o) {
   app.add_option("--forces", o->forces, "JSON with springs, damping, friction, limits, wrenches")
       ->type_name("FILE");
   app.add_option("--controllers", o->controllers,
-                 "JSON with controllers: pd, computed_torque, gravity_compensation, operational_space")
+                 "JSON with controllers: pd, computed_torque, gravity_compensation, operational_space, "
+                 "decoupled_rates")
       ->type_name("FILE");
 }
 

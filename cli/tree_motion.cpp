@@ -7,101 +7,17 @@
 #include <functional>
 
 #include "articula/model/configuration.hpp"
-#include "articula/simulation/task_control.hpp"
+#include "articula/simulation/rate_control.hpp"
 #include "cli/input.hpp"
+#include "cli/json_section.hpp"
 #include "cli/states.hpp"
+#include "cli/task_list.hpp"
 
 namespace articula::cli {
 
 namespace {
 
 using nlohmann::json;
-
-/// Reads JSON with messages that say where: "forces.json: springs: .."
-class Section {
- public:
-  Section(const json& value, std::string where) : value_(value), where_(std::move(where)) {}
-
-  template <class... A>
-  [[noreturn]] void fail(fmt::format_string<A...> text, A&&... a) const {
-    throw InputError(fmt::format("{}: {}", where_, fmt::format(text, std::forward<A>(a)...)));
-  }
-  const json& value() const { return value_; }
-  bool has(const char* key) const { return value_.contains(key); }
-  Section at(const std::string& key) const {
-    if (!value_.contains(key)) fail("\"{}\" is missing", key);
-    return {value_.at(key), where_ + ": " + key};
-  }
-  Section at(std::size_t i) const { return {value_.at(i), fmt::format("{}[{}]", where_, i)}; }
-  /// Every key must be among these: a misspelt one must not pass in silence.
-  void only(std::initializer_list<const char*> known) const {
-    if (!value_.is_object()) fail("is a JSON {}, expected an object", value_.type_name());
-    for (const auto& [key, ignored] : value_.items())
-      if (std::find(known.begin(), known.end(), key) == known.end())
-        fail("\"{}\" is not known; known: {}", key, fmt::join(known.begin(), known.end(), ", "));
-  }
-  double number() const {
-    if (!value_.is_number() || !std::isfinite(value_.get<double>()))
-      fail("is {}, expected a finite number", value_.is_number() ? value_.dump() : value_.type_name());
-    return value_.get<double>();
-  }
-  double number(const char* key, double otherwise) const { return has(key) ? at(key).number() : otherwise; }
-  std::vector<double> numbers(int size) const {
-    if (!value_.is_array() || int(value_.size()) != size)
-      fail("expected a list of {} numbers{}", size,
-           value_.is_array() ? fmt::format(", found {}", value_.size()) : "");
-    std::vector<double> out;
-    for (std::size_t i = 0; i < value_.size(); ++i) out.push_back(at(i).number());
-    return out;
-  }
-  std::string text() const {
-    if (!value_.is_string()) fail("is a JSON {}, expected a word", value_.type_name());
-    return value_.get<std::string>();
-  }
-  /// One number for each velocity: a number for all, a list, or an object by joint (others zero).
-  std::vector<double> each_velocity(const Model& model) const {
-    if (value_.is_number()) return std::vector<double>(model.nv(), number());
-    if (value_.is_array()) return numbers(model.nv());
-    if (!value_.is_object())
-      fail("expected a number, a list of nv = {}, or {{\"JOINT\": number, ..}}", model.nv());
-    std::vector<double> out(model.nv());
-    for (const auto& [name, ignored] : value_.items()) {
-      const Joint& joint = joint_named(model, name);
-      const double x = at(name).number();
-      std::fill_n(out.begin() + joint.v_index, joint.nv, x);
-    }
-    return out;
-  }
-  const Joint& joint_named(const Model& model, const std::string& name) const {
-    try {
-      const Joint& joint = model.joints()[model.joint(name)];
-      if (joint.mimics >= 0) fail("joint '{}' follows another one; name that", name);
-      return joint;
-    } catch (const ArgumentError& error) {
-      fail("{}", error.what());
-    }
-  }
-  /// {"times": [..], KEY: [[..], ..]}
-  Table table(const char* key, int columns) const {
-    const Section times = at("times"), rows = at(key);
-    if (!rows.value().is_array() || rows.value().size() != times.value().size())
-      fail("\"times\" and \"{}\" must be lists of one length", key);
-    std::vector<double> numbers_all;
-    for (std::size_t i = 0; i < rows.value().size(); ++i) {
-      const auto row = rows.at(i).numbers(columns);
-      numbers_all.insert(numbers_all.end(), row.begin(), row.end());
-    }
-    try {
-      return {times.numbers(int(times.value().size())), std::move(numbers_all), columns};
-    } catch (const ArgumentError& error) {
-      fail("{}", error.what());
-    }
-  }
-
- private:
-  const json& value_;
-  std::string where_;
-};
 
 /// Floating bases and loose objects have no motor.
 bool has_no_motor(const Joint& joint) { return joint.kind == JointKind::free; }
@@ -120,8 +36,9 @@ struct ControllerMaking {
     if (!section.has("reference")) return Reference(model, setup.q);
     const Section r = section.at("reference");
     if (r.value().is_array()) return Reference(model, r.numbers(model.nq()));
-    r.only({"times", "q"});
-    return Reference(model, r.table("q", model.nq()));
+    r.only({"times", "q", "v", "a"});
+    if (!r.has("v") && !r.has("a")) return Reference(model, r.table("q", model.nq()));
+    return Reference(model, r.table("q", model.nq()), r.table("v", model.nv()), r.table("a", model.nv()));
   }
 };
 /// A new controller is an entry here.
@@ -151,34 +68,35 @@ constexpr ControllerKind controller_kinds[] = {
        m.section.only({"type", "sample_time"});
        return std::make_unique<GravityCompensation>(m.model);
      }},
+    {"decoupled_rates",
+     [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
+       const Section& s = m.section;
+       s.only({"type", "gains", "nu", "compensate", "sample_time"});
+       const std::string what = s.has("compensate") ? s.at("compensate").text() : "all";
+       if (what != "all" && what != "gravity")
+         s.fail("\"compensate\" is \"{}\", expected all or gravity", what);
+       return std::make_unique<DecoupledRateControl>(
+           m.model, s.at("gains").each_velocity(m.model),
+           s.has("nu") ? s.at("nu").numbers(m.model.nv()) : std::vector<double>(m.model.nv()),
+           what == "all" ? RateCompensation::all : RateCompensation::gravity);
+     }},
     {"operational_space",
      [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
        const Section& s = m.section;
        s.only({"type", "frame", "position", "quaternion", "stiffness", "damping", "turning_stiffness",
                "turning_damping", "posture", "posture_stiffness", "posture_damping", "sample_time"});
        const std::string frame = s.at("frame").text();
-       // Where the frame is at the start, unless it is told where to be.
-       const FramePose<double> now = pose(m.model, m.setup.q, frame);
-       MotionTarget target{.rotation = now.rotation, .position = now.position};
-       if (s.has("position")) {
-         const auto p = s.at("position").numbers(3);
-         target.position = {p[0], p[1], p[2]};
-       }
-       if (s.has("quaternion")) {
-         const auto r = s.at("quaternion").numbers(4);
-         const double length = std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
-         if (std::abs(length - 1) > 1e-6) s.at("quaternion").fail("its length is {}, expected 1", length);
-         target.rotation = rotation(normalized(Quaternion<double>{r[0], r[1], r[2], r[3]}));
-       }
        OperationalSpaceOptions o;
-       o.gains.stiffness = s.number("stiffness", o.gains.stiffness);
-       o.gains.damping = s.number("damping", o.gains.damping);
-       o.gains.turning_stiffness = s.number("turning_stiffness", o.gains.stiffness);
-       o.gains.turning_damping = s.number("turning_damping", o.gains.damping);
+       o.gains = motion_gains(s);
        o.posture_stiffness = s.number("posture_stiffness", o.posture_stiffness);
        o.posture_damping = s.number("posture_damping", o.posture_damping);
        return std::make_unique<OperationalSpaceControl>(
-           m.model, frame, target, s.has("posture") ? s.at("posture").numbers(m.model.nq()) : m.setup.q, o);
+           m.model, frame, motion_target(s, m.model, m.setup.q, frame),
+           s.has("posture") ? s.at("posture").numbers(m.model.nq()) : m.setup.q, o);
+     }},
+    {"tasks",
+     [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
+       return make_task_list(m.model, m.section, m.setup.q);
      }},
 };
 
@@ -256,7 +174,7 @@ void read_initial(const std::string& path, const Model& model, std::span<const N
 }
 
 TreeMotion::TreeMotion(const Model& model, const TreeSetup& setup)
-    : simulator_(model, setup.integrator, setup.tolerances) {
+    : simulator_(model, setup.integrator, setup.tolerances, setup.form) {
   simulator_.q = setup.q, simulator_.v = setup.v, simulator_.tau = setup.tau;
   if (setup.torque) simulator_.add(own<TabulatedForces>(model, *setup.torque));
   try {
