@@ -171,6 +171,85 @@ TEST(RingOperators, DecompositionsOfLemmaA1) {
   });
 }
 
+/// H* and M of LIN: at one inertial point, here the world's origin.
+struct AtThePoint {
+  AtThePoint(const Model& model, std::span<const double> q) {
+    OperatorState state(model);
+    state.update(q);
+    H_star = operator_matrix(state, "star(H)"), M = operator_matrix(state, "M");
+    const dense::Matrix to_point = operator_matrix(state, "E*phi");
+    for (int k = 0; k < state.bodies(); ++k) {
+      const dense::Matrix T = to_point.block(0, 6 * k, 6, 6);
+      dense::Part rows = H_star.block(6 * k, 0, 6, H_star.columns());
+      rows = dense::LU(star(T)).solve(dense::Matrix(rows));
+      M.block(6 * k, 6 * k, 6, 6) = T * dense::Matrix(M.block(6 * k, 6 * k, 6, 6)) * star(T);
+    }
+  }
+  dense::Matrix H_star, M;
+};
+dense::Matrix blocks(const dense::Matrix& x, dense::Matrix (*f)(const Spatial<double>&)) {
+  dense::Matrix out(x.rows(), x.rows());
+  for (int k = 0; 6 * k < x.rows(); ++k) out.block(6 * k, 6 * k, 6, 6) = f(block_of(x, k));
+  return out;
+}
+dense::Matrix S_star(const Spatial<double>& x) {  // S*[x] y = -(x X y)
+  dense::Matrix out(6, 6);
+  out.block(0, 0, 3, 3) = dense::matrix(tilde(-x.w)), out.block(3, 0, 3, 3) = dense::matrix(tilde(-x.v));
+  out.block(3, 3, 3, 3) = dense::matrix(tilde(-x.w));
+  return out;
+}
+dense::Matrix Q_of(const Spatial<double>& f) {  // Q[f] X = -S[X] f
+  dense::Matrix out(6, 6);
+  out.block(0, 0, 3, 3) = dense::matrix(tilde(f.w)), out.block(0, 3, 3, 3) = dense::matrix(tilde(f.v));
+  out.block(3, 0, 3, 3) = dense::matrix(tilde(f.v));
+  return out;
+}
+
+// LIN (A.6)-(A.8), the sensitivities, by differences over every joint; (A.9) is (A.8) at X = V and V's own.
+TEST(RingOperators, SensitivitiesOfLemmaA2) {
+  Rng rng(11);
+  for_each_tree([&](const Model& model, const State& s) {
+    const int n = model.nv();
+    if (n != static_cast<int>(model.bodies().size())) return;
+    const AtThePoint at(model, s.q);
+    OperatorState state(model);
+    state.update(s.q);
+    dense::Matrix Phi_star = operator_matrix(state, "star(phi)");
+    for (int i = 0; i < 6 * n; ++i)
+      for (int j = 0; j < 6 * n; ++j)  // phi = I wherever one carries the other
+        Phi_star(i, j) = i % 6 == j % 6 && dense::largest(Phi_star.block(6 * (i / 6), 6 * (j / 6), 6, 6)) > 0;
+    const dense::Matrix x = dense::Matrix::column(random_vector(rng, n)),
+                        X = dense::Matrix::column(random_vector(rng, 6 * n));
+    const dense::Matrix moved = Phi_star * at.H_star;
+    const dense::Matrix a6 = blocks(at.H_star * x, S_star) * moved;
+    const dense::Matrix a7 = star(at.H_star) * blocks(X, Q_of) * moved;
+    const dense::Matrix a8 = -((blocks(at.M * X, Q_of) + at.M * blocks(X, S_star)) * moved);
+    const dense::Matrix V = moved * dense::view(s.v);
+    const dense::Matrix a9 = -((blocks(at.M * V, Q_of) + at.M * blocks(V, S_star)) * moved) +
+                             at.M * (Phi_star * (blocks(at.H_star * dense::view(s.v), S_star) * moved));
+    constexpr double h = 1e-5;
+    for (int j = 0; j < n; ++j) {
+      std::vector<double> step(n);
+      step[j] = h;
+      const AtThePoint next(model, manifold_add(model, s.q, step));
+      step[j] = -h;
+      const AtThePoint last(model, manifold_add(model, s.q, step));
+      const auto check = [&](const char* name, const dense::Matrix& found, const dense::Matrix& there,
+                             const dense::Matrix& before) {
+        const dense::Matrix rate = (1 / (2 * h)) * (there - before);
+        const dense::Matrix column = found.block(0, j, found.rows(), 1);
+        EXPECT_LT(dense::largest(column - rate) / std::max(1.0, dense::largest(rate)), 1e-7)
+            << name << " " << j;
+      };
+      check("(A.6)", a6, next.H_star * x, last.H_star * x);
+      check("(A.7)", a7, star(next.H_star) * X, star(last.H_star) * X);
+      check("(A.8)", a8, next.M * X, last.M * X);
+      check("(A.9)", a9, next.M * (Phi_star * (next.H_star * dense::view(s.v))),
+            last.M * (Phi_star * (last.H_star * dense::view(s.v))));
+    }
+  });
+}
+
 TEST(RingOperators, Lemma49OnChains) {
   for (const int n : {1, 2, 7, 30}) {
     const Model model(make_chain(n));

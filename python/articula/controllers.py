@@ -106,10 +106,10 @@ def as_listed(function: str, entry: Any, model: Model) -> tuple[Any, ...] | None
     if isinstance(entry, GravityCompensation):
         return "gravity_compensation", None, entry.period
     if isinstance(entry, DecoupledRates):
-        gains = _gains(function, "gains", entry.gains, model)
+        rates = _gains(function, "gains", entry.gains, model)
         nu = [0.0] * model.nv if entry.nu is None else _gains(function, "nu", entry.nu, model)
         only_gravity = flag(function, "a controller's gravity", entry.gravity)
-        return "decoupled_rates", None, entry.period, gains, [], [], nu, only_gravity
+        return "decoupled_rates", None, entry.period, rates, [], [], nu, only_gravity
     if isinstance(entry, (PD, ComputedTorque)):
         gains = _gains(function, "kp", entry.kp, model), _gains(function, "kd", entry.kd, model)
         kind = "pd" if isinstance(entry, PD) else "computed_torque"
