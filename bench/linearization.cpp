@@ -18,7 +18,8 @@ void linearization_section(const Options& options, const Peers&, Page& page) {
   Table table{{"n"}};
   std::vector<Curve> curves;
   for (const char* name : {"inverse, matrices (Algorithm 2)", "forward, conventional (Algorithm 4)",
-                           "forward, direct (Algorithm 6)", "forward, one direction (Algorithm 5)"}) {
+                           "forward, direct (Algorithm 6)", "forward, one direction (Algorithm 5)",
+                           "forward, numerical inverse (Algorithm 4)", "forward, as printed (Algorithm 6)"}) {
     table.rows.push_back({name});
     curves.push_back({name, {}});
   }
@@ -40,7 +41,13 @@ void linearization_section(const Options& options, const Peers&, Page& page) {
          each([&](const PeerState& s) {
            linearized_forward(forward, s.q, s.v, s.tau, A, B, C, {.method = Method::direct});
          }),
-         each([&](const PeerState& s) { perturbed_forward(forward, s.q, s.v, s.tau, s.v, s.a, s.tau, x); })},
+         each([&](const PeerState& s) { perturbed_forward(forward, s.q, s.v, s.tau, s.v, s.a, s.tau, x); }),
+         each([&](const PeerState& s) {
+           linearized_forward(forward, s.q, s.v, s.tau, A, B, C, {.method = Method::numerical});
+         }),
+         each([&](const PeerState& s) {
+           linearized_forward(forward, s.q, s.v, s.tau, A, B, C, {.method = Method::printed});
+         })},
         options.effort);
     table.head.push_back(fmt::format("{}", n));
     for (std::size_t i = 0; i < ns.size(); ++i) {

@@ -4,19 +4,20 @@
 
 #include <algorithm>
 
+#include "articula/loops/constrained_operational_space.hpp"
 #include "articula/loops/scene_of_model.hpp"
 
 namespace articula::cli {
 
 namespace {
 
-constexpr std::string_view changed[] = {"forward_dynamics", "inverse_mass_matrix", "linearized_forward",
-                                        "perturbed_forward", "forward_gradient"};
+constexpr std::string_view changed[] = {"forward_dynamics",  "inverse_mass_matrix", "linearized_forward",
+                                        "perturbed_forward", "forward_gradient",    "operational_space"};
 /// What else has to do with forces.
 constexpr std::string_view of_tree[] = {
-    "inverse_dynamics",     "linearized_inverse",   "perturbed_inverse",    "inverse_gradient",
-    "forward_dynamics_fd1", "forward_dynamics_fd2", "forward_dynamics_fd3", "forward_dynamics_fd4",
-    "operational_space",    "diagonalized"};
+    "inverse_dynamics",     "linearized_inverse",   "perturbed_inverse",
+    "inverse_gradient",     "forward_dynamics_fd1", "forward_dynamics_fd2",
+    "forward_dynamics_fd3", "forward_dynamics_fd4", "diagonalized"};
 
 template <std::size_t n>
 bool among(const std::string_view (&names)[n], std::string_view name) {
@@ -65,7 +66,7 @@ const ConstrainedDerivatives& ClosedModel::derivatives(const State& state) {
 }
 
 void ClosedModel::compute(const Algorithm& algorithm, const State& state, Wrenches<double> wrenches,
-                          std::span<const std::span<double>> out) {
+                          std::span<const int> frames, std::span<const std::span<double>> out) {
   const std::string_view name = algorithm.name;
   const auto put = [&](std::size_t part, const std::vector<double>& x) {
     std::copy(x.begin(), x.end(), out[part].begin());
@@ -75,6 +76,11 @@ void ClosedModel::compute(const Algorithm& algorithm, const State& state, Wrench
   } else if (name == "inverse_mass_matrix") {  // M^-1 - M^-1 J* Omega^+ J M^-1, what tau accelerates
     linear_.compute(state[Input::q], zero_, zero_, found_);
     put(0, found_.da_dtau);
+  } else if (name == "operational_space") {
+    const ConstrainedTaskTerms t =
+        constrained_operational_space(work_, state[Input::q], state[Input::v], frames);
+    put(0, t.omega), put(1, t.lambda), put(2, t.coriolis), put(3, t.gravity), put(4, t.jacobian_bar);
+    out[5][0] = t.rank;
   } else if (name == "linearized_forward") {
     const ConstrainedDerivatives& d = derivatives(state);
     put(0, d.da_dq), put(1, d.da_dv), put(2, d.da_dtau);

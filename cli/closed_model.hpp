@@ -26,7 +26,7 @@ class ClosedModel {
   void settle(State& state);
   /// One that `changes`, at a state that is settled.
   void compute(const Algorithm& algorithm, const State& state, Wrenches<double> wrenches,
-               std::span<const std::span<double>> out);
+               std::span<const int> frames, std::span<const std::span<double>> out);
 
  private:
   const ConstrainedDerivatives& derivatives(const State& state);

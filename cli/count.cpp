@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "articula/diagonal/operation_counts.hpp"
+#include "cli/count_tables.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
 
@@ -40,60 +41,12 @@ const Setting settings[] = {
 };
 
 // --- tables ------------------------------------------------------------------------------------------
-struct Table {
-  std::string title;
-  std::vector<std::string> head;
-  std::vector<std::vector<std::string>> rows;
-};
-std::string as_markdown(const Table& t) {
-  const auto line = [](const std::vector<std::string>& cells) {
-    return fmt::format("| {} |\n", fmt::join(cells, " | "));
-  };
-  std::string text = fmt::format("### {}\n\n", t.title) + line(t.head) + "|";
-  for (std::size_t i = 0; i < t.head.size(); ++i) text += "---|";
-  text += "\n";
-  for (const auto& row : t.rows) text += line(row);
-  return text + "\n";
-}
-std::string as_text(const Table& t) {
-  std::vector<std::size_t> width(t.head.size());
-  const auto widen = [&](const auto& row) {
-    for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
-  };
-  widen(t.head);
-  for (const auto& row : t.rows) widen(row);
-  const auto line = [&](const auto& row) {
-    std::string text;
-    for (std::size_t i = 0; i < row.size(); ++i)
-      text += i + 1 < row.size() ? fmt::format("{:<{}}  ", row[i], width[i]) : row[i];
-    return text + "\n";
-  };
-  std::string text = t.title + "\n" + line(t.head);
-  for (const auto& row : t.rows) text += line(row);
-  return text + "\n";
-}
-
 /// The first that is listed: for forward dynamics, the least at n = 6.
 const PublishedCount* published_for(const std::string& algorithm, ChainAxes axes) {
   for (const auto& p : published_counts())
     if (p.algorithm == algorithm && p.axes == axes) return &p;
   return nullptr;
 }
-/// "142n-161"
-std::string short_formula(const std::array<double, 4>& c) {
-  std::string text;
-  for (int i = 3; i >= 0; --i) {
-    if (c[i] == 0) continue;
-    const char* power[] = {"", "n", "n^2", "n^3"};
-    text += fmt::format("{}{:.6g}{}", c[i] < 0 ? (text.empty() ? "-" : " - ") : (text.empty() ? "" : " + "),
-                        std::abs(c[i]), i > 0 ? std::string(" ") + power[i] : "");
-  }
-  return text;
-}
-double total(const CountFormula& f, double n) {
-  return f.multiplications(n) + f.divisions(n) + f.additions(n);
-}
-
 std::vector<CountFormula> formulas_of(const Setting& s) {
   std::vector<CountFormula> all;
   for (const auto& a : counted_algorithms()) all.push_back(count_formula(a.name, s.kind, s.axes, s.how));
@@ -125,36 +78,6 @@ Table formula_table(const Setting& s, int n) {
                              fmt::format("{:.2f}", total(f, n) / p->total(n))});
     else
       row.insert(row.end(), {"-", "-", "-"});
-  }
-  return t;
-}
-
-/// Forward dynamics of all kinds by total number of operations (DIAG Table 3).
-Table classical_table() {
-  Table t;
-  t.title = "forward dynamics, all operations, general revolute chain (DIAG Table 3)";
-  t.head = {"method", "formula", "n = 6", "n = 7", "n = 12"};
-  const auto row = [&](const std::string& name, const std::string& formula, auto&& value) {
-    t.rows.push_back({name, formula});
-    for (const int n : {6, 7, 12}) t.rows.back().push_back(fmt::format("{}", std::lround(value(n))));
-  };
-  for (const char* how : {"executed", "customized"})
-    for (const char* name : {"forward_dynamics", "normalized", "unnormalized"}) {
-      const auto f = count_formula(name, ChainKind::revolute, ChainAxes::general,
-                                   how[0] == 'e' ? Counting::executed : Counting::customized);
-      Polynomial sum;  // linear with whole coefficients
-      for (int i = 0; i < 4; ++i)
-        sum.c[i].numerator =
-            f.multiplications.c[i].numerator + f.divisions.c[i].numerator + f.additions.c[i].numerator;
-      row(fmt::format("Articula, {}, {}", name, how), sum.text(), sum);
-    }
-  for (const auto& p : published_counts()) {
-    if (p.axes != ChainAxes::general) continue;
-    if (!p.total_only && p.algorithm != "normalized" && p.algorithm != "unnormalized") continue;
-    std::array<double, 4> sum = p.multiplications;
-    for (int i = 0; i < 4; ++i) sum[i] += p.total_only ? 0 : p.additions[i];
-    row(p.total_only ? p.source : fmt::format("{}, {}", p.source, p.algorithm), short_formula(sum),
-        [&](double n) { return p.total(n); });
   }
   return t;
 }
@@ -352,6 +275,7 @@ ExitCode run(const CountOptions& options) {
     } else {
       for (const auto& s : settings) put(formula_table(s, n));
       put(classical_table());
+      for (const char* form : {"nu", "xi"}) put(diagonal_parts_table(form));
     }
   }
   if (!options.plot.empty()) {
@@ -388,7 +312,8 @@ Subcommand add_count(CLI::App& program) {
       "out what zeros, ones and other constants of the model make needless, as the papers do. Totals and "
       "ratios count\n"
       "multiplications, divisions and additions. linearized_4 to _6 start after forward dynamics at the "
-      "state.\n"
+      "state,\n"
+      "those ending in _numerical and _printed with the kinematics, as the paper's do.\n"
       "Mimic joints are counted as hinges of their own.\n\n"
       "Examples:\n  articula count chain:7\n  articula count puma560 --json\n");
   return {&app, [options] { return run(*options); }};

@@ -13,6 +13,7 @@
 #include "cli/closed_model.hpp"
 #include "cli/device.hpp"
 #include "cli/eval_arrays.hpp"
+#include "cli/joint_losses.hpp"
 #include "cli/model_source.hpp"
 #include "cli/progress.hpp"
 #include "cli/scene_source.hpp"
@@ -59,8 +60,8 @@ std::string help_on_quantities() {
          "MODEL may be a scene, a JSON file of arms that hold an object; its quantities are grasp and\n"
          "grasp_linearized, at the state in the scene. A model whose file closes loops or couples joints has "
          "these too;\n"
-         "its forward_dynamics, inverse_mass_matrix, linearized_forward, perturbed_forward and "
-         "forward_gradient are\n"
+         "its forward_dynamics, inverse_mass_matrix, linearized_forward, perturbed_forward, "
+         "forward_gradient and operational_space are\n"
          "of the closed mechanism, at states that fit the loops (--project makes them fit). All else is of "
          "its tree.\n\n"
          "Example:\n"
@@ -71,11 +72,9 @@ std::string help_on_quantities() {
 
 struct EvalOptions {
   ModelOptions model;
-  std::vector<std::string> quantities;
-  std::vector<std::string> frames;
-  std::string states = "-", out = "-";
-  std::string method, format, device = "cpu";
-  bool project = false;
+  std::vector<std::string> quantities, frames;
+  std::string states = "-", out = "-", method, format, device = "cpu";
+  bool project = false, damping = false, friction = false;
 };
 
 /// Remarks beside results, on stderr: of many states only the first ones.
@@ -98,9 +97,10 @@ class Notes {
 class Evaluation {
  public:
   Evaluation(const Model& model, const std::vector<const Algorithm*>& wanted, std::vector<int> frames,
-             Method method, bool on_device, ClosedModel* closed)
+             Method method, bool on_device, ClosedModel* closed, JointLosses* losses)
       : model_(model),
         closed_(closed),
+        losses_(losses),
         frames_(std::move(frames)),
         method_(method),
         evaluator_(model),
@@ -172,7 +172,7 @@ class Evaluation {
       c.in[k] = all;
     }
     for (Values& values : values_) {
-      if (is_closed(values.algorithm)) continue;
+      if (is_closed(values.algorithm) || has_losses(values.algorithm)) continue;
       c.frames = std::span(frames_).first(values.algorithm.frames == FramesNeeded::none ? 0 : frames_.size());
       c.out = values.room(states.size());
       try {
@@ -188,8 +188,8 @@ class Evaluation {
   void collect(const State& state, std::size_t place) {
     found_.clear();
     for (std::size_t k = 0; k < values_.size(); ++k) {
-      if (place != alone && !is_closed(values_[k].algorithm) && values_[k].finite(place) &&
-          !values_[k].deficient(place)) {
+      if (place != alone && !is_closed(values_[k].algorithm) && !has_losses(values_[k].algorithm) &&
+          values_[k].finite(place) && !values_[k].deficient(place)) {
         found_.push_back({&values_[k], place});
         continue;
       }
@@ -216,14 +216,23 @@ class Evaluation {
     with_number(index_, [&] {
       if (is_closed(values.algorithm))
         closed_->compute(values.algorithm, state, state.wrenches.empty() ? Wrenches<double>{} : wrenches_,
-                         c.out);
+                         frames_, c.out);
       else
-        evaluator_.one(values.algorithm, c);
+        evaluate_one(values.algorithm, c);
     });
+  }
+
+  bool has_losses(const Algorithm& algorithm) const { return losses_ && losses_->act_on(algorithm); }
+  void evaluate_one(const Algorithm& algorithm, Call<double>& c) {
+    if (!has_losses(algorithm)) return evaluator_.one(algorithm, c);
+    losses_->before(algorithm, c);
+    evaluator_.one(algorithm, c);
+    losses_->after(algorithm, c);
   }
 
   const Model& model_;
   ClosedModel* const closed_;  // null: the model is its tree, or states need not fit
+  JointLosses* const losses_;  // null: none
   std::vector<State> settled_;
   std::vector<int> frames_;
   Method method_;
@@ -240,6 +249,9 @@ class Evaluation {
   std::array<std::vector<double>, argument_count> together_;
   std::size_t at_once_;
 };
+
+/// JPL88 Part II's, of scenes.
+bool of_grasps(const std::string& method) { return method.starts_with("rccfd") || method == "coupled"; }
 
 /// --format, or what the ending of --out says.
 std::string format_of(const EvalOptions& options) {
@@ -260,7 +272,7 @@ std::unique_ptr<Results> results_of(const EvalOptions& options, const Model& mod
 /// grasp and grasp_linearized of a model with loops: a scene with one arm, at each of the states.
 ExitCode evaluate_closed_model(const LoadedModel& read, const EvalOptions& options) {
   if (!options.frames.empty() || !options.method.empty() || format_of(options) != "json" ||
-      options.device != "cpu")
+      options.device != "cpu" || options.damping || options.friction)
     throw InputError("grasp goes with --base, --gravity, --states, --project and --out");
   const Model model = build_and_warn(read, options.model);
   std::vector<SceneSpec> scenes;
@@ -282,12 +294,19 @@ ExitCode run(const EvalOptions& options) {
   if (options.model.source == "-" && options.states == "-" && found == options.quantities.end())
     throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
   if (is_scene(options.model.source)) {
-    if (options.states != "-" || !options.frames.empty() || !options.method.empty() ||
-        format_of(options) != "json" || options.device != "cpu")
-      throw InputError("a scene goes with --gravity, --project and --out; its state is in the file");
+    if (options.states != "-" || !options.frames.empty() || format_of(options) != "json" ||
+        options.device != "cpu" || options.damping || options.friction)
+      throw InputError(
+          "a scene goes with --gravity, --method, --project and --out; its state is in the file");
+    if (!options.method.empty() && !of_grasps(options.method))
+      throw InputError(fmt::format("--method {} is for models; grasp has rccfd1, rccfd2, rccfd3 and coupled",
+                                   options.method));
     return evaluate_scenes({load_scene(options.model)}, nullptr, options.quantities, options.project,
-                           options.out);
+                           options.out, options.method);
   }
+  if (of_grasps(options.method))
+    throw InputError(
+        fmt::format("--method {} is for grasp of a scene of arms that hold an object", options.method));
   const LoadedModel read = read_source(options.model.source, options.model.read_options());
   const bool has_constraints = has_loops(read.spec);
   if (options.project && !has_constraints) throw InputError("--project is for scenes, and models with loops");
@@ -315,13 +334,19 @@ ExitCode run(const EvalOptions& options) {
   if (const std::string open = ClosedModel::of_the_tree(wanted); has_constraints && !open.empty())
     say("note: {} is of the tree alone, without the forces of its {} and {}", open,
         count_of(read.spec.loops.size(), "loop"), count_of(read.spec.couplings.size(), "coupling"));
+  std::optional<JointLosses> losses;
+  if (options.damping || options.friction) {
+    if (has_constraints) throw InputError("--damping and --friction are not for models with loops");
+    losses.emplace(model, options.damping, options.friction, wanted);
+    if (auto& needed_by = needs[static_cast<int>(Input::v)]; needed_by.empty())
+      needed_by = "--damping, --friction";
+  }
   std::vector<int> frames;
   for (const auto& name : options.frames) frames.push_back(model.frame(name));
-  const Method method = options.method.empty()       ? Method::automatic
-                        : options.method == "direct" ? Method::direct
-                                                     : Method::conventional;
-  Evaluation evaluation(model, wanted, std::move(frames), method, options.device == "cuda",
-                        closed ? &*closed : nullptr);
+  int method = 0;
+  while (!options.method.empty() && options.method != method_names[method]) ++method;
+  Evaluation evaluation(model, wanted, std::move(frames), static_cast<Method>(method),
+                        options.device == "cuda", closed ? &*closed : nullptr, losses ? &*losses : nullptr);
   const auto results = results_of(options, model, evaluation.values());
   stream_states(options.states, model, needs, evaluation.at_once(),
                 [&](std::span<const State> some) { evaluation.add(some, *results); }, {.known = read.states});
@@ -349,14 +374,21 @@ Subcommand add_eval(CLI::App& program) {
                  "The link or frame of pose, jacobian, ..; operational_space takes several")
       ->allow_extra_args(false)
       ->type_name("LINK");
-  app.add_option("--method", options->method,
-                 "How linearized_forward and perturbed_forward are made (default: what is faster)")
-      ->check(CLI::IsMember({"direct", "conventional"}));
+  app.add_option(
+         "--method", options->method,
+         "How linearized_forward and perturbed_forward are made (default: what is faster), or, from rccfd1 "
+         "on, grasp")
+      ->check(CLI::IsMember({"automatic", "direct", "conventional", "numerical", "printed", "rccfd1",
+                             "rccfd2", "rccfd3", "coupled"}));
   app.add_option("--states", options->states,
                  "File of states, or the name of one of the model's own (default: - for stdin)")
       ->type_name("FILE|NAME");
   app.add_flag("--project", options->project,
                "Scenes and models with loops: make velocities fit, and close loops, that do not");
+  app.add_flag("--damping", options->damping,
+               "The joints' damping in inverse_dynamics, forward_dynamics and their linearizations");
+  app.add_flag("--friction", options->friction,
+               "Their dry friction, -f tanh(v / 0.01), in inverse_dynamics and forward_dynamics");
   app.add_option("--format", options->format,
                  "Of the results (default: as --out ends, .ndjson, .npz, .h5; else json)")
       ->check(CLI::IsMember({"json", "ndjson", "npz", "h5"}));

@@ -1,4 +1,4 @@
-// A part of a JSON file that the command line reads; internal.
+// A part of a JSON file, read with messages that say where.
 #pragma once
 
 #include <fmt/format.h>
@@ -15,7 +15,7 @@
 
 namespace articula::cli {
 
-/// Reads JSON with messages that say where: "forces.json: springs: .."
+/// Messages say where: "forces.json: springs: .."
 class Section {
  public:
   Section(const nlohmann::json& value, std::string where) : value_(value), where_(std::move(where)) {}

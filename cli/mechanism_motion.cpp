@@ -7,10 +7,11 @@
 #include <functional>
 
 #include "articula/model/configuration.hpp"
-#include "articula/simulation/task_control.hpp"
+#include "articula/simulation/rate_control.hpp"
 #include "cli/input.hpp"
 #include "cli/json_section.hpp"
 #include "cli/states.hpp"
+#include "cli/task_list.hpp"
 
 namespace articula::cli {
 
@@ -35,8 +36,9 @@ struct ControllerMaking {
     if (!section.has("reference")) return Reference(model, setup.q);
     const Section r = section.at("reference");
     if (r.value().is_array()) return Reference(model, r.numbers(model.nq()));
-    r.only({"times", "q"});
-    return Reference(model, r.table("q", model.nq()));
+    r.only({"times", "q", "v", "a"});
+    if (!r.has("v") && !r.has("a")) return Reference(model, r.table("q", model.nq()));
+    return Reference(model, r.table("q", model.nq()), r.table("v", model.nv()), r.table("a", model.nv()));
   }
 };
 /// A new controller is an entry here.
@@ -66,34 +68,35 @@ constexpr ControllerKind controller_kinds[] = {
        m.section.only({"type", "sample_time"});
        return std::make_unique<GravityCompensation>(m.model);
      }},
+    {"decoupled_rates",
+     [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
+       const Section& s = m.section;
+       s.only({"type", "gains", "nu", "compensate", "sample_time"});
+       const std::string what = s.has("compensate") ? s.at("compensate").text() : "all";
+       if (what != "all" && what != "gravity")
+         s.fail("\"compensate\" is \"{}\", expected all or gravity", what);
+       return std::make_unique<DecoupledRateControl>(
+           m.model, s.at("gains").each_velocity(m.model),
+           s.has("nu") ? s.at("nu").numbers(m.model.nv()) : std::vector<double>(m.model.nv()),
+           what == "all" ? RateCompensation::all : RateCompensation::gravity);
+     }},
     {"operational_space",
      [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
        const Section& s = m.section;
        s.only({"type", "frame", "position", "quaternion", "stiffness", "damping", "turning_stiffness",
                "turning_damping", "posture", "posture_stiffness", "posture_damping", "sample_time"});
        const std::string frame = s.at("frame").text();
-       // Where the frame is at the start, unless it is told where to be.
-       const FramePose<double> now = pose(m.model, m.setup.q, frame);
-       MotionTarget target{.rotation = now.rotation, .position = now.position};
-       if (s.has("position")) {
-         const auto p = s.at("position").numbers(3);
-         target.position = {p[0], p[1], p[2]};
-       }
-       if (s.has("quaternion")) {
-         const auto r = s.at("quaternion").numbers(4);
-         const double length = std::sqrt(r[0] * r[0] + r[1] * r[1] + r[2] * r[2] + r[3] * r[3]);
-         if (std::abs(length - 1) > 1e-6) s.at("quaternion").fail("its length is {}, expected 1", length);
-         target.rotation = rotation(normalized(Quaternion<double>{r[0], r[1], r[2], r[3]}));
-       }
        OperationalSpaceOptions o;
-       o.gains.stiffness = s.number("stiffness", o.gains.stiffness);
-       o.gains.damping = s.number("damping", o.gains.damping);
-       o.gains.turning_stiffness = s.number("turning_stiffness", o.gains.stiffness);
-       o.gains.turning_damping = s.number("turning_damping", o.gains.damping);
+       o.gains = motion_gains(s);
        o.posture_stiffness = s.number("posture_stiffness", o.posture_stiffness);
        o.posture_damping = s.number("posture_damping", o.posture_damping);
        return std::make_unique<OperationalSpaceControl>(
-           m.model, frame, target, s.has("posture") ? s.at("posture").numbers(m.model.nq()) : m.setup.q, o);
+           m.model, frame, motion_target(s, m.model, m.setup.q, frame),
+           s.has("posture") ? s.at("posture").numbers(m.model.nq()) : m.setup.q, o);
+     }},
+    {"tasks",
+     [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
+       return make_task_list(m.model, m.section, m.setup.q);
      }},
 };
 
@@ -176,7 +179,7 @@ void check_start(const std::string& from, const Model& model, const MotionSetup&
 MechanismMotion::MechanismMotion(const Model& model, const MotionSetup& setup,
                                  const std::vector<Constraint>& constraints)
     : closed_(constraints.empty() ? nullptr : std::make_unique<ConstrainedDynamics>(model, constraints)),
-      simulator_(model, closed_.get(), setup.integrator, setup.tolerances) {
+      simulator_(model, closed_.get(), setup.integrator, setup.tolerances, setup.form) {
   simulator_.q = setup.q, simulator_.v = setup.v, simulator_.tau = setup.tau;
   if (setup.torque) simulator_.add(own<TabulatedForces>(model, *setup.torque));
   try {

@@ -17,6 +17,7 @@ namespace articula::cli {
 struct MotionSetup {
   Integrator integrator = Integrator::rk4;
   Tolerances tolerances;
+  MotionForm form = MotionForm::rates;
   std::vector<double> q, v, tau;       // where it begins; constant joint forces
   std::optional<Table> torque;         // over time, a column for each velocity
   nlohmann::json forces, controllers;  // null: none

@@ -5,7 +5,10 @@
 #include <cmath>
 #include <memory>
 
+#include "articula/diagonal/curvature.hpp"
+#include "articula/diagonal/diagonal_identities.hpp"
 #include "articula/diagonal/operator_rates.hpp"
+#include "articula/dynamics/mass_matrix.hpp"
 #include "articula/operators/derive.hpp"
 #include "articula/operators/identities.hpp"
 #include "articula/operators/parse.hpp"
@@ -20,10 +23,11 @@ namespace {
 struct OperatorsOptions {
   ModelOptions model;
   std::string expression, states = "-", out = "-";
-  bool dense = false, explain = false, derive = false, identities = false, rates = false;
+  bool dense = false, explain = false, derive = false, identities = false, rates = false, curvature = false;
 };
 
 constexpr double largest_matrix = 1e8;  // numbers: more are gigabytes of text
+constexpr int most_dense_bodies = 40;   // of identities that are checked on whole matrices
 
 bool all_finite(const std::vector<double>& x) {
   return std::all_of(x.begin(), x.end(), [](double y) { return std::isfinite(y); });
@@ -104,11 +108,28 @@ Json steps_of(const operators::Derivation& derivation) {
   return {{"steps", steps}, {"result", operators::to_string(*derivation.result)}};
 }
 
-Json identities_of(operators::OperatorState& state) {
+/// Those of DIAG too, where they are not too large and the state moves.
+Json identities_of(operators::OperatorState& state, const State& at) {
   Json list = Json::array();
-  for (const auto& r : operators::check_identities(state))
-    list.push_back(Json{{"name", r.name}, {"source", r.source}, {"residual", r.residual}});
+  const auto put = [&](const auto& residuals) {
+    for (const auto& r : residuals)
+      list.push_back(Json{{"name", r.name}, {"source", r.source}, {"residual", r.residual}});
+  };
+  put(operators::check_identities(state));
+  if (state.has_velocities() && state.bodies() <= most_dense_bodies)
+    put(diagonal_identities(state.model(), at[Input::q], at[Input::v]));
   return list;
+}
+
+/// Whether the mass matrix is that of a flat metric.
+Json curvature_of(const Model& model, const State& state) {
+  const MassCurvature c = mass_curvature(model, state[Input::q]);
+  Json out{{"flat", c.flat}, {"largest", c.largest}, {"scale", c.scale}};
+  if (c.n == 2) {
+    const std::vector<double> M = mass_matrix(model, state[Input::q]);
+    out["gaussian"] = c(0, 1, 0, 1) / (M[0] * M[3] - M[1] * M[2]);
+  }
+  return out;
 }
 
 /// DIAG Table 1.
@@ -125,11 +146,16 @@ Json rates_of(const Model& model, const State& state, std::size_t index) {
   for (const auto& x : rates.operators)
     out[x.name] = {{"value", matrix(x.value)}, {"local", matrix(x.local)}, {"inertial", matrix(x.inertial)}};
   out["m"] = {{"value", matrix(rates.m)}, {"inertial", matrix(rates.m_dot)}};
+  const CoriolisComponents parts = coriolis_components(model, q, v);
+  out["coriolis"] = {{"nu", matrix(parts.c)},
+                     {"nu_bias", parts.bias},
+                     {"xi", matrix(parts.c_xi)},
+                     {"xi_bias", parts.bias_xi}};
   return out;
 }
 
 void check(const OperatorsOptions& options) {
-  if (options.expression.empty() && !options.identities && !options.rates)
+  if (options.expression.empty() && !options.identities && !options.rates && !options.curvature)
     throw InputError(
         "an EXPRESSION is missing, for instance \"H*phi*M*star(phi)*star(H)\" --dense (or --identities)");
   if (options.expression.empty() && (options.dense || options.explain || options.derive))
@@ -190,7 +216,8 @@ ExitCode run(const OperatorsOptions& options) {
     }
     if (program && (options.explain || options.derive)) result["explain"] = explained(*program);
     if (options.rates) result["rates"] = rates_of(model, states[i], i);
-    if (options.identities) result["identities"] = identities_of(state);
+    if (options.curvature) result["curvature"] = curvature_of(model, states[i]);
+    if (options.identities) result["identities"] = identities_of(state, states[i]);
     return result;
   };
   std::string text = "{\n";
@@ -217,13 +244,16 @@ Subcommand add_operators(CLI::App& program) {
                "Every identity of the algebra with its residual at the state");
   app.add_flag("--rates", options->rates,
                "Operators with their time derivatives, as bodies and as the world see them (DIAG Table 1)");
+  app.add_flag(
+      "--curvature", options->curvature,
+      "Riemann symbols of the mass matrix: is the metric flat, so that nu could be rates of coordinates?");
   app.add_option("--states", options->states,
                  "File of states (default: - for stdin; nothing there: neutral, at rest)")
       ->type_name("FILE");
   add_out_option(app, options->out);
   app.footer(
       "Operators: H phi psi M P D G K L tau_bar E_phi E_psi S R Omega E rotor Gamma H_full, B(LINK, ..), I;\n"
-      "of a moving state H_dot M_ring P_ring G_ring K_ring.\n"
+      "of a moving state H_dot M_ring P_ring G_ring K_ring R_ring J_ring.\n"
       "They are joined by * + - and numbers; star(..) is the adjoint, inv(..) the inverse, of phi, psi, D,\n"
       "I + H*phi*K, I - H*psi*K, the mass operator H*phi*M*star(phi)*star(H) and products of these.\n"
       "Vectors: q v a tau and any other name from the state; a_bias b_bias a_g are made from it.\n"

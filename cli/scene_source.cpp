@@ -10,6 +10,7 @@
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/loops/linearized_constrained.hpp"
 #include "articula/report/link_shapes.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "cli/input.hpp"
 #include "cli/messages.hpp"
 #include "cli/model_source.hpp"
@@ -115,6 +116,36 @@ Json grasp_of(Scene& scene) {
   return result;
 }
 
+/// The same by one of the paper's algorithms.
+Json grasp_by(Scene& scene, const std::string& method) {
+  using Algorithm = ClosedChain::Algorithm;
+  SceneClosedChain at = closed_chain_of(scene);
+  at.chain.compute(method == "rccfd1"   ? Algorithm::rccfd1
+                   : method == "rccfd2" ? Algorithm::rccfd2
+                   : method == "rccfd3" ? Algorithm::rccfd3
+                                        : Algorithm::coupled,
+                   at.arms, at.object);
+  Json arms = Json::array();
+  std::vector<double> a(scene.model().nv());
+  for (int i = 0; i < at.chain.arms(); ++i) {
+    arms.push_back({{"name", at.chain.arm(i).name},
+                    {"a", numbers(at.chain.acceleration(i))},
+                    {"force", numbers(at.chain.force(i))},
+                    {"contact_rates", numbers(at.chain.contact_rates(i))}});
+    std::copy(at.chain.acceleration(i).begin(), at.chain.acceleration(i).end(), a.begin() + scene.arm(i).v);
+  }
+  // The residual is that of the constraints at all accelerations: the object's are given in its own axes.
+  const Spatial<double> alpha = at.chain.object_acceleration(), &V = at.object.velocity;
+  const Mat3<double>& R = at.object.pose.R;
+  const Spatial<double> own{star_times(R, alpha.w), star_times(R, alpha.v - cross(V.w, V.v))};
+  std::copy_n(numbers_of(own), 6, a.begin() + scene.object(0).v);
+  return {{"arms", arms},
+          {"object", {{"acceleration", numbers(alpha)}}},
+          {"rank", at.chain.rank()},
+          {"residual", scene.dynamics().residual(scene.q, scene.v, a)},
+          {"method", method}};
+}
+
 Json linearized_of(Scene& scene) {
   LinearizedConstrained linear(scene.dynamics());
   ConstrainedDerivatives d;
@@ -165,7 +196,8 @@ SceneSpec load_scene(const ModelOptions& options) {
 }
 
 ExitCode evaluate_scenes(const std::vector<SceneSpec>& scenes, const Model* model,
-                         const std::vector<std::string>& quantities, bool project, const std::string& to) {
+                         const std::vector<std::string>& quantities, bool project, const std::string& to,
+                         const std::string& method) {
   for (const std::string& name : quantities)
     if (name != "grasp" && name != "grasp_linearized")
       throw InputError(
@@ -178,7 +210,9 @@ ExitCode evaluate_scenes(const std::vector<SceneSpec>& scenes, const Model* mode
     if (results.empty() && !model) append(describe_model(scene.model()), 1, text);
     Json result = Json::object();
     for (const std::string& name : quantities) {
-      result[name] = name == "grasp" ? grasp_of(scene) : linearized_of(scene);
+      result[name] = name != "grasp"  ? linearized_of(scene)
+                     : method.empty() ? grasp_of(scene)
+                                      : grasp_by(scene, method);
       if (!all_finite(result[name]))
         throw ComputationError(fmt::format("{} is not finite; are the scene's numbers too large?", name));
     }

@@ -34,8 +34,8 @@ struct SimulateOptions {
   ModelOptions model;
   double duration = 0, step = 1e-3;
   std::optional<double> every, time_limit, memory_limit;
-  std::string integrator = "rk4", initial, torque = "0", forces, controllers, limits = "check", out = "-",
-              plot, report;
+  std::string integrator = "rk4", velocities = "v", initial, torque = "0", forces, controllers,
+              limits = "check", out = "-", plot, report;
   std::vector<double> tolerance{1e-8};
   bool damping = false, friction = false, resume = false, units = false, project = false;
   MonteCarloOptions monte_carlo;
@@ -56,6 +56,7 @@ MotionSetup read_setup(const SimulateOptions& o, const Model& model) {
   MotionSetup s;
   s.integrator = integrator_named(o.integrator);
   s.tolerances = {positive("--tolerance", o.tolerance[0]), positive("--tolerance", o.tolerance.back())};
+  s.form = o.velocities == "nu" ? MotionForm::nu : o.velocities == "xi" ? MotionForm::xi : MotionForm::rates;
   s.limits = o.limits;
   s.model_damping = o.damping, s.model_friction = o.friction;
   s.forces = json_file("--forces", o.forces), s.forces_file = o.forces;
@@ -206,6 +207,10 @@ void check_pages(const SimulateOptions& o) {
 ExitCode run_mechanism(const SimulateOptions& o, const Model& model, const MotionSetup& setup,
                        const std::vector<Constraint>& constraints, const MakeReport& make_report) {
   const Schedule when = schedule(o, is_adaptive(setup.integrator));
+  if (setup.form != MotionForm::rates && !constraints.empty())
+    throw InputError("--velocities is for trees, not for scenes or models with loops");
+  if (setup.form != MotionForm::rates && o.monte_carlo.runs > 0)
+    throw InputError("--velocities is for one run, not for --monte-carlo");
   if (o.monte_carlo.runs > 0) return run_many(model, setup, constraints, o, when.grid);
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
   if (o.monte_carlo.device != "cpu") throw InputError("--device goes with --monte-carlo N");
@@ -275,6 +280,11 @@ void add_motion_options(CLI::App& app, SimulateOptions* o) {
       ->capture_default_str();
   app.add_option("--every", o->every, "Write a row this often (default: every step)")->type_name("SECONDS");
   app.add_option("--integrator", o->integrator, integrator_names())->capture_default_str()->type_name("NAME");
+  app.add_option(
+         "--velocities", o->velocities,
+         "What is integrated beside q: v, or nu or xi of the diagonalized equations (docs/diagonalized.md)")
+      ->check(CLI::IsMember({"v", "nu", "xi"}))
+      ->capture_default_str();
   app.add_option("--tolerance", o->tolerance,
                  "Of rk45 and cvode: relative, and absolute (default 1e-8 for both)")
       ->expected(1, 2)
@@ -290,7 +300,8 @@ void add_motion_options(CLI::App& app, SimulateOptions* o) {
   app.add_option("--forces", o->forces, "JSON with springs, damping, friction, limits, wrenches")
       ->type_name("FILE");
   app.add_option("--controllers", o->controllers,
-                 "JSON with controllers: pd, computed_torque, gravity_compensation, operational_space")
+                 "JSON with controllers: pd, computed_torque, gravity_compensation, operational_space, "
+                 "decoupled_rates")
       ->type_name("FILE");
 }
 

@@ -23,9 +23,12 @@
 #include "articula/operators/program.hpp"
 #include "articula/simulation/controllers.hpp"
 #include "articula/simulation/linearized_step.hpp"
+#include "articula/simulation/rate_control.hpp"
 #include "articula/simulation/simulator.hpp"
+#include "articula/simulation/task_control.hpp"
 #include "articula/task_space/control.hpp"
 #include "tests/support/cases.hpp"
+#include "tests/support/motions.hpp"
 
 // Sanitizers bring their own malloc, and only glibc has the names below.
 #if defined(__has_feature)
@@ -147,7 +150,7 @@ void check(const Case& c) {
   LinearizedInverse<S> linear_inverse(model);
   LinearizedForward<S> linear_forward(model);
   std::vector<S> dq(nv * nv), dv(nv * nv), y(nv), z(nv);
-  for (const Method method : {Method::direct, Method::conventional}) {
+  for (const Method method : {Method::direct, Method::conventional, Method::numerical, Method::printed}) {
     const LinearizationOptions<S> options{.wrenches = wrenches, .damping = true, .method = method};
     EXPECT_EQ(allocations_in([&] { linearized_inverse(linear_inverse, q, v, a, dq, dv, matrix, options); }),
               0);
@@ -391,6 +394,26 @@ void check_simulation(const Case& c) {
               0)
         << name_of(integrator);
   }
+}
+
+// Motion in nu and xi, control in nu and in Euler angles, a smooth reference.
+TEST(Allocation, NoneInOtherVelocitiesAndCoordinates) {
+  const Model arm = shipped("arm7");
+  const std::size_t nv = arm.nv();
+  const Table rows({0, 1}, std::vector<double>(2 * nv, 0.1), arm.nv());
+  ComputedTorque torque(arm, {std::vector<double>(nv, 1), std::vector<double>(nv, 1)},
+                        Reference(arm, rows, rows, rows));
+  DecoupledRateControl rates(arm, std::vector<double>(nv, 1), std::vector<double>(nv));
+  ControlledTask task{.task = pose_task(arm, "hand"), .coordinates = std::make_shared<EulerAngles>("zyx")};
+  task.wanted.y = {0.1, 0.2, 0.3, 0.4, 0.1, 0.5};
+  TaskListControl tasks(arm, {{task}}, std::vector<double>(nv, 0.1));
+  for (const MotionForm form : {MotionForm::nu, MotionForm::xi})
+    for (const Integrator integrator : {Integrator::rk4, Integrator::rk45, Integrator::midpoint}) {
+      Simulator sim(arm, integrator, {1e-3, 1e-3}, form);
+      sim.q = {0.1, 0.6, 0.2, 1.1, 0.3, 0.5, 0.1};
+      sim.add(torque), sim.add(rates), sim.add(tasks);
+      EXPECT_EQ(allocations_in([&] { sim.step(1e-6); }), 0) << name_of(integrator);
+    }
 }
 
 // Mimic joints without inertia of their own take another way.

@@ -49,7 +49,7 @@ TEST_F(LinearizationCommands, PendulumByHand) {
   expect_number(inverse["da"][0][0], 0.6);
   expect_number(result({"eval", pendulum(), "perturbed_inverse"}, state)["perturbed_inverse"][0],
                 stiffness * 0.1 + 0.6 * 0.3);
-  for (const char* method : {"direct", "conventional"}) {
+  for (const char* method : {"direct", "conventional", "numerical", "printed"}) {
     const Json forward =
         result({"eval", pendulum(), "linearized_forward", "--method", method}, state)["linearized_forward"];
     expect_number(forward["dq"][0][0], -stiffness / 0.6);
@@ -59,6 +59,44 @@ TEST_F(LinearizationCommands, PendulumByHand) {
         result({"eval", pendulum(), "perturbed_forward", "--method", method}, state)["perturbed_forward"][0],
         (-stiffness * 0.1 + 0.4) / 0.6);
   }
+}
+
+TEST_F(LinearizationCommands, DampingAndFriction) {
+  const std::string lossy = write("lossy.urdf", R"(<robot name="pendulum"><link name="base"/>
+<link name="bob"><inertial><origin xyz="0 0 -0.5"/><mass value="2"/>
+  <inertia ixx="0.1" ixy="0" ixz="0" iyy="0.1" iyz="0" izz="0.1"/></inertial></link>
+<joint name="pivot" type="continuous"><parent link="base"/><child link="bob"/><axis xyz="0 1 0"/>
+<dynamics damping="0.7" friction="0.3"/></joint></robot>
+)");
+  const std::string state =
+      R"({"q": [0.3], "v": [0.2], "a": [0.4], "tau": [1.5], "dq": [0.1], "dv": [0.2], "da": [0.3], "dtau": [0.4]})";
+  const double gravity = 9.81 * std::sin(0.3), stiffness = 9.81 * std::cos(0.3), damping = 0.7 * 0.2,
+               friction = 0.3 * std::tanh(0.2 / 0.01);
+  const Json both = result({"eval", lossy, "inverse_dynamics", "forward_dynamics", "forward_dynamics_fd1",
+                            "mass_matrix", "--damping", "--friction"},
+                           state);
+  expect_number(both["inverse_dynamics"][0], 0.6 * 0.4 + gravity + damping + friction);
+  for (const char* name : {"forward_dynamics", "forward_dynamics_fd1"})
+    expect_number(both[name][0], (1.5 - gravity - damping - friction) / 0.6);
+  const Json linear = result({"eval", lossy, "linearized_inverse", "linearized_forward", "perturbed_inverse",
+                              "perturbed_forward", "--damping"},
+                             state);
+  expect_number(linear["linearized_inverse"]["dv"][0][0], 0.7);
+  expect_number(linear["linearized_forward"]["dv"][0][0], -0.7 / 0.6);
+  expect_number(linear["linearized_forward"]["dq"][0][0], -stiffness / 0.6);
+  expect_number(linear["perturbed_inverse"][0], stiffness * 0.1 + 0.7 * 0.2 + 0.6 * 0.3);
+  expect_number(linear["perturbed_forward"][0], (0.4 - stiffness * 0.1 - 0.7 * 0.2) / 0.6);
+  // Many states at once are computed as one.
+  std::string many = "{\"states\": [" + state;
+  for (int i = 1; i < 20; ++i) many += ", " + state;
+  const Json all =
+      json({"eval", lossy, "forward_dynamics", "mass_matrix", "--damping"}, many + "]}")["results"];
+  ASSERT_EQ(all.size(), 20u);
+  expect_number(all[19]["forward_dynamics"][0], (1.5 - gravity - damping) / 0.6);
+  expect_failure(2, {"eval", lossy, "linearized_forward", "--friction"}, state, {"--friction is for"});
+  expect_failure(2, {"eval", lossy, "mass_matrix", "--damping"}, state, {"none is asked for"});
+  expect_failure(2, {"eval", lossy, "inverse_dynamics", "forward_gradient", "--damping"}, state,
+                 {"is not for forward_gradient"});
 }
 
 TEST_F(LinearizationCommands, QuadrupedAgainstDifferencesOfTheDynamics) {
@@ -108,7 +146,7 @@ TEST_F(LinearizationCommands, QuadrupedAgainstDifferencesOfTheDynamics) {
     for (std::size_t i = 0; i < n; ++i) tau[i] += t * d.tau[i];
     return forward_dynamics(model, q, v, tau);
   });
-  for (const char* method : {"direct", "conventional"}) {
+  for (const char* method : {"direct", "conventional", "numerical", "printed"}) {
     const Json li = run_on("linearized_inverse", method), lf = run_on("linearized_forward", method);
     EXPECT_LT(relative_error(sum(times(li["dq"], d.v), times(li["dv"], d.a), times(li["da"], d.v)), inverse),
               1e-7);

@@ -107,6 +107,45 @@ TEST(SceneCommand, GraspIsThePapersSolution) {
             1e-9);
 }
 
+TEST(SceneCommand, GraspByTheNamedAlgorithms) {
+  SceneFile file;
+  const auto check = [&](std::initializer_list<const char*> methods) {
+    const std::string path = file.write();
+    const json grasp = json::parse(run("eval " + path + " grasp").out)["results"][0]["grasp"];
+    for (const std::string method : methods) {
+      const Printed ran = run("eval " + path + " grasp --method " + method);
+      ASSERT_EQ(ran.code, 0) << method;
+      const json other = json::parse(ran.out)["results"][0]["grasp"];
+      EXPECT_EQ(other["method"], method);
+      EXPECT_EQ(other["rank"], grasp["rank"]);
+      EXPECT_LT(other["residual"].get<double>(), 1e-9) << method;
+      const auto numbers = [](const json& x) { return x.get<std::vector<double>>(); };
+      for (std::size_t i = 0; i < grasp["arms"].size(); ++i)
+        for (const char* part : {"a", "force", "contact_rates"})
+          if (!grasp["arms"][i][part].empty())
+            EXPECT_LT(relative_error(numbers(other["arms"][i][part]), numbers(grasp["arms"][i][part])), 1e-8)
+                << method << " " << part << " " << i;
+      EXPECT_LT(
+          relative_error(numbers(other["object"]["acceleration"]), numbers(grasp["object"]["acceleration"])),
+          1e-9);
+    }
+  };
+  check({"rccfd1", "rccfd2", "rccfd3", "coupled"});
+  // In motion: one arm takes the object along.
+  file.scene["arms"].erase(1), file.scene["arms"].erase(1), file.scene["arms"].erase(1);
+  file.scene["grasps"].erase(1), file.scene["grasps"].erase(1), file.scene["grasps"].erase(1);
+  file.scene["arms"][0]["v"] = {0.1, 0.2, -0.3, 0.4, 0.3, 0.1, 0.2};
+  check({"rccfd1", "rccfd2", "rccfd3", "coupled"});
+  const auto refused = [](const std::string& arguments, const char* expected) {
+    const Printed ran = run("eval " + arguments, true);
+    EXPECT_EQ(ran.code, 2) << ran.out;
+    EXPECT_NE(ran.out.find(expected), std::string::npos) << ran.out;
+  };
+  refused("four_bar grasp --method rccfd1", "arms that hold one object");
+  refused("two_arms grasp --method direct", "is for models");
+  refused("arm7 forward_dynamics --method rccfd2", "of a scene");
+}
+
 TEST(SceneCommand, VelocitiesThatDoNotFit) {
   SceneFile file;
   file.scene["arms"][0]["v"] = {0.1, 0.2, 0, 0, 0.3, 0, 0};

@@ -90,6 +90,25 @@ TEST_F(LoopsOfModels, EvalIsOfTheClosedMechanism) {
   EXPECT_EQ(all[19]["mass_matrix"], tree["mass_matrix"]);
 }
 
+TEST_F(LoopsOfModels, OperationalSpaceOfTheClosedMechanism) {
+  const std::string model = bars();
+  const Json found = result({"eval", model, "operational_space", "inverse_mass_matrix", "jacobian", "--frame",
+                             "top", "--states", "leaning"},
+                            "");
+  const Json& space = found["operational_space"];
+  EXPECT_EQ(space["rank"], 1);  // one freedom
+  const auto J = [&](int r, int i) { return found["jacobian"][r][i].get<double>(); };
+  for (int r = 0; r < 6; ++r)
+    for (int c = 0; c < 6; ++c) {
+      double omega = 0;
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j)
+          omega += J(r, i) * found["inverse_mass_matrix"][i][j].get<double>() * J(c, j);
+      EXPECT_NEAR(space["omega"][r][c].get<double>(), omega, 1e-11);
+    }
+  EXPECT_GT(std::abs(space["lambda"][3][3].get<double>()), 1e-3);
+}
+
 TEST_F(LoopsOfModels, StatesFitOrAreMadeTo) {
   const std::string model = bars();
   const Ran open = run({"eval", model, "forward_dynamics", "--states", "open"});

@@ -103,7 +103,33 @@ TEST(OperatorsCommand, Rates) {  // DIAG Table 1: m m* = M, and its rate
   for (const char* name : {"E_phi", "phi", "H", "M", "P", "D", "G", "tau_bar", "E_psi", "psi"})
     EXPECT_EQ(rates[name]["local"].size(), rates[name]["value"].size()) << name;
   EXPECT_EQ(rates["m"]["inertial"].size(), 3u);
+  // DIAG (48): skew, and for xi with half of D' on the diagonal.
+  const auto& c = rates["coriolis"];
+  EXPECT_NEAR(c["nu"][0][2].get<double>(), -c["nu"][2][0].get<double>(), 1e-14);
+  EXPECT_NEAR(c["xi"][0][0].get<double>(), rates["D"]["local"][0][0].get<double>() / 2, 1e-13);
   EXPECT_EQ(run("chain:3 --rates", R"({"q": [0.1, 0.2, 0.3]})").code, 2);
+}
+TEST(OperatorsCommand, EquationsOfDiagAmongTheIdentities) {
+  const auto list =
+      json::parse(run("chain:4 --identities", R"({"q": [0.1, 0.2, 0.3, 0.4], "v": [1, 2, 3, 4]})")
+                      .out)["results"][0]["identities"];
+  int found = 0;
+  for (const auto& identity : list)
+    if (identity["source"].get<std::string>().starts_with("DIAG (")) {
+      ++found;
+      EXPECT_LT(identity["residual"].get<double>(), 1e-11) << identity;
+    }
+  EXPECT_GE(found, 14);
+}
+TEST(OperatorsCommand, Curvature) {
+  const auto of = [](const char* model, const char* state) {
+    return json::parse(run(std::string(model) + " --curvature", state).out)["results"][0]["curvature"];
+  };
+  const auto arm = of("double_pendulum", R"({"q": [0.1, 0.2]})");
+  EXPECT_FALSE(arm["flat"].get<bool>());
+  EXPECT_NE(arm["gaussian"].get<double>(), 0);
+  EXPECT_TRUE(of("chain:1", R"({"q": [0.1]})")["flat"].get<bool>());
+  EXPECT_EQ(run("quadruped --base free --curvature").code, 2);
 }
 TEST(OperatorsCommand, ErrorsAreOneLineAndExitCodeTwo) {
   struct Bad {

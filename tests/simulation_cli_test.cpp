@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "articula/simulation/recording.hpp"
+#include "articula/task_space/coordinates.hpp"
 #include "tests/support/motions.hpp"
 #include "tests/support/simulate_command.hpp"
 
@@ -220,6 +221,86 @@ TEST_F(SimulateCommand, TorquesForcesAndControllersAct) {
   for (const JointStop& stop : joint_stops(arm))
     for (std::size_t i = 0; i < limited.size(); ++i)
       EXPECT_LT(stop.side * (limited.row(i)[std::size_t(1 + stop.q)] - stop.bound), 1e-9);
+}
+
+TEST_F(SimulateCommand, TasksInLevelsAndOtherCoordinates) {
+  const std::string bent = write("b.json", R"({"q": [0.1, 0.6, 0.2, 1.1, 0.3, 0.5, 0.1]})");
+  const Words reach{"arm7", "--duration", "2", "--initial", bent, "--every", "0.5", "--controllers"};
+  const Model model = testing::shipped("arm7");
+  const auto end = [&](const std::string& controllers) {
+    const Recording r = recording(reach + Words{write("c.json", controllers)});
+    return pose(model, r.row(r.size() - 1).subspan(1, 7), "hand");
+  };
+  const auto at =
+      end(R"({"type": "tasks", "levels": [[{"frame": "hand", "euler": "zyx", "angles": [0.3, 0.2, 0.1],
+    "position": [0.4, 0.1, 0.5]}]], "sample_time": 0.001})");
+  EXPECT_NEAR(at.position.x, 0.4, 1e-3);
+  EXPECT_NEAR(at.position.y, 0.1, 1e-3);
+  EXPECT_NEAR(at.position.z, 0.5, 1e-3);
+  const auto y = EulerAngles("zyx").of(at);
+  EXPECT_NEAR(y[0], 0.3, 1e-3);
+  EXPECT_NEAR(y[1], 0.2, 1e-3);
+  EXPECT_NEAR(y[2], 0.1, 1e-3);
+  // The first level has its way; without anything to touch, a force of 10 N drives the row against its damping.
+  const auto two = end(R"({"type": "tasks", "levels": [[{"frame": "hand", "rows": ["x", "y"],
+    "position": [0.4, 0.1, 0]}], [{"frame": "hand", "rows": "orientation"}]]})");
+  EXPECT_NEAR(two.position.x, 0.4, 1e-3);
+  EXPECT_NEAR(two.position.y, 0.1, 1e-3);
+  const auto start = pose(model, std::vector<double>{0.1, 0.6, 0.2, 1.1, 0.3, 0.5, 0.1}, "hand");
+  const auto pushed = end(R"({"type": "tasks", "levels": [[{"frame": "hand", "rows": "position",
+    "press": [{"row": 2, "force": -1, "damping": 20}]}]], "posture_damping": 5})");
+  EXPECT_NEAR(pushed.position.x, start.position.x, 1e-3);
+  EXPECT_LT(pushed.position.z, start.position.z - 1e-4);
+  const auto wrong = [&](const std::string& levels, const std::string& what) {
+    refuses(reach + Words{write("c.json", R"({"type": "tasks", "levels": )" + levels + "}")}, what);
+  };
+  wrong("[]", "list of levels");
+  wrong(R"([[{"frame": "hand", "rows": ["u"]}]])", "is no row");
+  wrong(R"([[{"frame": "hand", "rows": "position", "euler": "zyx"}]])", "all six rows");
+  wrong(R"([[{"frame": "hand", "euler": "zzx"}]])", "sequence");
+  wrong(R"([[{"frame": "hand", "angles": [0, 0, 0]}]])", "go with");
+  wrong(R"([[{"frame": "hand", "press": [{"row": 6, "force": 1}]}]])", "0 to 5");
+  wrong(
+      R"([[{"frame": "hand", "rows": "position"}], [{"frame": "hand", "press": [{"row": 0, "force": 1}]}]])",
+      "first level");
+}
+
+TEST_F(SimulateCommand, DiagonalizedVelocities) {
+  const std::string initial = write("i.json", R"({"q": [1.2, -0.7], "v": [0.5, 1]})");
+  const Words common = pendulum + Words{"--initial", initial, "--damping"};
+  const Recording v = recording(common), nu = recording(common + Words{"--velocities", "nu"}),
+                  xi = recording(common + Words{"--velocities", "xi"});
+  bool same = true;
+  for (int i = 1; i < 5; ++i) {
+    EXPECT_NEAR(nu.row(100)[i], v.row(100)[i], 1e-5);
+    EXPECT_NEAR(xi.row(100)[i], v.row(100)[i], 1e-5);
+    same = same && nu.row(100)[i] == v.row(100)[i];
+  }
+  EXPECT_FALSE(same);
+  refuses(common + Words{"--velocities", "mu"}, "--velocities");
+  refuses(common + Words{"--velocities", "nu", "--integrator", "variational"}, "momenta");
+  refuses(common + Words{"--velocities", "nu", "--monte-carlo", "2"}, "one run");
+  refuses({"four_bar", "--duration", "1", "--velocities", "nu"}, "trees");
+  // Every nu falls as it is told, and so does the energy of motion, by exp(-2 gain t).
+  const Recording still =
+      recording(pendulum + Words{"--initial", initial, "--controllers",
+                                 write("c.json", R"({"type": "decoupled_rates", "gains": 3})")});
+  const auto column = std::size_t(still.find("kinetic_energy"));
+  EXPECT_NEAR(still.row(100)[column], still.row(0)[column] * std::exp(-2 * 3 * 1.0), 1e-6);
+  refuses(pendulum + Words{"--controllers", write("c.json", R"({"type": "decoupled_rates"})")}, "gains");
+  refuses(pendulum + Words{"--controllers",
+                           write("c.json", R"({"type": "decoupled_rates", "gains": 1, "compensate": 2})")},
+          "compensate");
+}
+
+TEST_F(SimulateCommand, SmoothReferencesAreFollowed) {
+  const Recording r =
+      recording(pendulum + Words{"--initial", write("i.json", R"({"q": [0.1, 0.2]})"), "--controllers",
+                                 write("c.json", R"({"type": "computed_torque", "kp": 1, "kd": 1,
+    "reference": {"times": [0, 1], "q": [[0.1, 0.2], [0.5, -0.3]], "v": [[0, 0], [1, 0]], "a": [[0, 0], [0, 2]]}})")});
+  EXPECT_NEAR(r.row(100)[1], 0.5, 1e-6);
+  EXPECT_NEAR(r.row(100)[2], -0.3, 1e-6);
+  EXPECT_NEAR(r.row(100)[3], 1, 1e-5);
 }
 
 TEST_F(SimulateCommand, MonteCarloGivesTheSameBitsOnAnyNumberOfThreads) {

@@ -6,6 +6,7 @@
 #define ARTICULA_ISA counted_text
 #include "articula/kernels/linearized_forward_text.hpp"
 #include "articula/kernels/mass_matrix_text.hpp"
+#include "articula/kernels/printed_forward_text.hpp"
 
 namespace articula::counting {
 
@@ -32,6 +33,9 @@ struct Lin : Structure {
   }
   LinearizationMemory<S> m;
   ExternalForces<S> none;
+  std::vector<PrintedColumn<S>> columns = std::vector<PrintedColumn<S>>(tree().nv);
+  std::vector<PrintedBody<S, text::HalfMatrix<S>>> bodies =
+      std::vector<PrintedBody<S, text::HalfMatrix<S>>>(tree().slots());
 };
 Lin& lin(Bench& b) {
   if (!b.more) b.more = std::make_shared<Lin>(b);
@@ -101,6 +105,19 @@ std::vector<Entry> linearization_entries() {
        [](Bench& b) {
          Lin& l = lin(b);
          text::direct_forward<S>(b.tree, b.v, b.a, l.none, l.m, b.matrix[0], b.matrix[1], b.matrix[2]);
+       }},
+      {"linearized_4_numerical", "LIN 4 as printed: LIN 2, a numerical M^-1, both products", nothing,
+       [](Bench& b) {
+         Lin& l = lin(b);
+         text::numerical_forward<S>(b.tree, b.q, b.v, b.a, l.none, l.m, b.matrix[0], b.matrix[1], b.matrix[2],
+                                    b.matrix[3], b.matrix[4]);
+       }},
+      {"linearized_6_printed", "LIN 6 as printed, with its kinematics, P, D and G", nothing,
+       [](Bench& b) {
+         Lin& l = lin(b);
+         text::place_bodies(b.tree, static_cast<const S*>(b.q), b.m.x);
+         text::printed_direct_forward<S>(b.tree, b.v, b.a, l.none, l.m, {l.columns.data(), l.bodies.data()},
+                                         b.matrix[0], b.matrix[1], b.matrix[2]);
        }},
   };
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "articula/model/configuration.hpp"
 
@@ -59,6 +60,53 @@ NamedMemory<S> named(Bench& b) {
 void nothing(Bench&) {}
 
 }  // namespace
+
+namespace {
+/// The steps of diagonal_motion() before its last one, up to a stage.
+template <bool normalized>
+void diagonal_before(Bench& b, int stage) {
+  text::diagonal_factor(b.tree, static_cast<const S*>(b.q), b.d);
+  if (stage < 1) return;
+  if constexpr (normalized) {
+    text::factor_roots(b.tree, b.d);
+    for (int i = 0; i < b.nv(); ++i) b.d.xi[i] = b.v[i];
+    text::solve_root_star(b.tree, b.d, b.d.xi);
+  } else {
+    for (int i = 0; i < b.nv(); ++i) b.d.xi[i] = b.v[i];
+  }
+  text::rates_and_xi<false>(b.tree, b.d, static_cast<const S*>(b.d.xi), b.d.theta_dot);
+  if (stage < 2) return;
+  text::coriolis_of_xi(b.tree, static_cast<const S*>(b.d.theta_dot), static_cast<const S*>(b.d.xi),
+                       static_cast<const S*>(nullptr), b.d, b.out);
+  if constexpr (normalized) text::coriolis_of_nu(b.tree, static_cast<const S*>(b.d.xi), b.d, b.out);
+  if (stage < 3) return;
+  text::forces_and_kappa<true>(b.tree, b.d, static_cast<const S*>(b.tau), b.d.force);
+  if constexpr (normalized) text::solve_root(b.tree, b.d, b.d.force);
+}
+/// What the last of them takes: all of them, less those before.
+template <bool normalized, int stage>
+void diagonal_stage(Bench& b) {
+  if constexpr (stage > 0) diagonal_before<normalized>(b, stage - 1);
+  const Tally before = std::exchange(Counted::tally(), Tally{});
+  diagonal_before<normalized>(b, stage);
+  Tally& all = Counted::tally();
+  all.multiplications -= before.multiplications, all.additions -= before.additions;
+  all.divisions -= before.divisions, all.square_roots -= before.square_roots;
+  all.sines_cosines -= before.sines_cosines, all.branches -= before.branches;
+}
+}  // namespace
+
+std::vector<Entry> diagonal_stages() {
+  return {
+      {"table2_articulated", "P, G, psi", nothing, diagonal_stage<false, 0>},
+      {"table2_rates_nu", "V+, V, th'", nothing, diagonal_stage<true, 1>},
+      {"table2_coriolis_nu", "b, X, lambda, y, C(th, nu)", nothing, diagonal_stage<true, 2>},
+      {"table2_forces_nu", "z, z+, eps", nothing, diagonal_stage<true, 3>},
+      {"table2_rates_xi", "V+, V, th'", nothing, diagonal_stage<false, 1>},
+      {"table2_coriolis_xi", "b, X, lambda, y, C(th, xi)", nothing, diagonal_stage<false, 2>},
+      {"table2_forces_xi", "z, z+, kappa", nothing, diagonal_stage<false, 3>},
+  };
+}
 
 std::vector<Entry> dynamics_entries() {
   return {

@@ -37,5 +37,7 @@ struct Entry {
 };
 std::vector<Entry> dynamics_entries();
 std::vector<Entry> linearization_entries();
+/// The parts of `normalized` and `unnormalized`, as DIAG Table 2 has rows for them.
+std::vector<Entry> diagonal_stages();
 
 }  // namespace articula::counting

@@ -70,4 +70,13 @@ struct PublishedCount {
 };
 const std::vector<PublishedCount>& published_counts();
 
+/// DIAG Table 2, row by row: c[0] + c[1] n, for manipulators in general and for special ones. stage: what of ours has this
+/// row in it (count_operations and count_formula know it, with _nu or _xi behind it but for table2_articulated); rows of
+/// both forms have form "".
+struct TableRow {
+  const char *name, *stage, *form;
+  std::array<int, 2> multiplications, additions, special_multiplications, special_additions;
+};
+const std::vector<TableRow>& diagonal_table();
+
 }  // namespace articula

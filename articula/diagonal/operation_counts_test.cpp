@@ -46,6 +46,43 @@ TEST(OperationCounts, FitIsExactOrRefused) {
   EXPECT_FALSE(fit(values, 4, 2, p));
 }
 
+/// DIAG Table 2: its rows add up to its totals (with 13 N for the "43 N" of z+), and our parts to ours.
+TEST(OperationCounts, PartsOfTheDiagonalizedEquations) {
+  for (const std::string form : {"nu", "xi"}) {
+    const char* const whole = form == "nu" ? "normalized" : "unnormalized";
+    for (const auto axes : {ChainAxes::general, ChainAxes::perpendicular}) {
+      std::array<double, 2> M{}, A{};
+      for (const TableRow& row : diagonal_table()) {
+        if (row.form[0] != '\0' && row.form != form) continue;
+        const bool special = axes == ChainAxes::perpendicular;
+        for (int i = 0; i < 2; ++i) {
+          M[i] += special ? row.special_multiplications[i] : row.multiplications[i];
+          A[i] += special ? row.special_additions[i] : row.additions[i];
+        }
+      }
+      for (const PublishedCount& p : published_counts()) {
+        if (p.algorithm != whole || p.axes != axes) continue;
+        for (int i = 0; i < 2; ++i) {
+          EXPECT_EQ(M[i], p.multiplications[i]) << whole << i;
+          EXPECT_EQ(A[i], p.additions[i]) << whole << i;
+        }
+      }
+      const Model model(counting_chain(8, ChainKind::revolute, axes));
+      long products = 0, sums = 0;
+      for (const std::string stage :
+           {"table2_articulated", "table2_rates_", "table2_coriolis_", "table2_forces_"}) {
+        const Tally t =
+            count_operations(model, stage + (stage.back() == '_' ? form : ""), Counting::customized);
+        EXPECT_GT(t.multiplications, 0) << stage;
+        products += t.multiplications + t.divisions, sums += t.additions;
+      }
+      const Tally t = count_operations(model, whole, Counting::customized);
+      EXPECT_EQ(t.multiplications + t.divisions, products + (form == "nu" ? 0 : 8));  // nu' and xi' are left
+      EXPECT_EQ(t.additions, sums + 8);
+    }
+  }
+}
+
 /// The formulas hold for lengths that they were not made from.
 TEST(OperationCounts, FormulasReproduceOtherLengths) {
   for (const ChainKind kind : {ChainKind::revolute, ChainKind::prismatic})

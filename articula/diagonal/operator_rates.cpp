@@ -237,13 +237,17 @@ CoriolisComponents coriolis_components(const Model& model, In<double> q, In<doub
     const dense::View Vk = s.V.part(6 * (k - 1), 6), Mk = s.block_of(s.M, k, k);
     b.part(6 * (k - 1), 6) = force_cross(dense::spatial(Vk)) * (Mk * Vk) - Mk * g;
   }
-  const Matrix K = s.E_phi * s.G;
-  const Matrix nu = star(s.r) * (s.th + star(K) * s.V);  // xi = th' + K* V, as V = phi* H* th'
-  const Matrix bias = inv_r * (s.H * (s.psi * b));
+  const auto numbers = [](const Matrix& x) {
+    return std::vector<double>(x.numbers().begin(), x.numbers().end());
+  };
+  const Matrix xi = s.th + star(s.E_phi * s.G) * s.V, bias = s.H * (s.psi * b);  // V = phi* H* th'
   CoriolisComponents out;
   out.c = stored(c);
-  out.nu.assign(nu.numbers().begin(), nu.numbers().end());
-  out.bias.assign(bias.numbers().begin(), bias.numbers().end());
+  out.nu = numbers(star(s.r) * xi);
+  out.bias = numbers(inv_r * bias);
+  out.c_xi = stored(s.r * c * star(s.r) + s.r * star(s.r_dot));  // (46)
+  out.xi = numbers(xi);
+  out.bias_xi = numbers(bias);
   return out;
 }
 

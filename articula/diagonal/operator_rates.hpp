@@ -46,6 +46,10 @@ OperatorRates operator_rates(const Model& model, In<double> q, In<double> v);
 struct CoriolisComponents {
   operators::Dense c;
   std::vector<double> bias, nu;
+  /// C(q, xi) = c_xi xi + bias_xi. Off the diagonal (48) without its factors D^-1/2; on the diagonal the sum begins with
+  /// m = i, which gives D'/2.
+  operators::Dense c_xi;
+  std::vector<double> bias_xi, xi;
 };
 CoriolisComponents coriolis_components(const Model& model, In<double> q, In<double> v);
 

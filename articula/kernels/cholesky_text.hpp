@@ -41,5 +41,21 @@ ARTICULA_INLINE void cholesky_solve(long n, const S* L, long columns, S* x) {
       x[i * columns + k] = sum * L[i * n + i];
     }
 }
+/// matrix^-1, both triangles, in place of its factor L: first T = L^-1, then T* T.
+template <class S>
+ARTICULA_INLINE void cholesky_inverse(long n, S* L) {
+  for (long j = 0; j < n; ++j)
+    for (long i = j + 1; i < n; ++i) {
+      S sum = L[i * n + j] * L[j * n + j];
+      for (long c = j + 1; c < i; ++c) sum = sum + L[i * n + c] * L[c * n + j];
+      L[i * n + j] = -(sum * L[i * n + i]);
+    }
+  for (long i = 0; i < n; ++i)
+    for (long j = 0; j <= i; ++j) {
+      S sum = L[i * n + i] * L[i * n + j];
+      for (long c = i + 1; c < n; ++c) sum = sum + L[c * n + i] * L[c * n + j];
+      L[i * n + j] = sum, L[j * n + i] = sum;
+    }
+}
 
 }  // namespace articula::ARTICULA_ISA

@@ -236,6 +236,15 @@ __attribute__((noinline)) void move_at_reference(const Tree<Real<S>>& tree, cons
     body_at_reference(tree, m, k, o, V, alpha);
   }
 }
+/// Hs*, Sd, Pd and Pdd of every velocity; V, alpha, inertia, ring and force of every body (LIN 3.4).
+template <class S, class Touch>
+ARTICULA_INLINE void motion_at_reference(const Tree<Real<S>>& tree, const S* v, const S* a,
+                                         const LinearizationMemory<S>& m, Touch& touch) {
+  if constexpr (wide_bodies<S> == 1)
+    move_at_reference(tree, v, a, m, touch);
+  else
+    hinges_at_reference(tree, v, a, m), hinge_rates(tree, m), bodies_at_reference(tree, m);
+}
 template <class S>
 ARTICULA_INLINE void wrenches_at_reference(const Tree<Real<S>>& tree, const ExternalForces<S>& external,
                                            const LinearizationMemory<S>& m) {
@@ -543,10 +552,7 @@ __attribute__((noinline)) void inverse_matrices(const Tree<Real<S>>& tree, const
                                                 const LinearizationMemory<S>& m, Matrix M, Matrix dq,
                                                 Matrix dv, Touch& touch) {
   constexpr bool lanes_are_states = wide_bodies<S> == 1;
-  if constexpr (lanes_are_states)
-    move_at_reference(tree, v, a, m, touch);
-  else
-    hinges_at_reference(tree, v, a, m), hinge_rates(tree, m), bodies_at_reference(tree, m);
+  motion_at_reference(tree, v, a, m, touch);
   wrenches_at_reference(tree, external, m);
   composites<lanes_are_states && !turning>(tree, m, touch);
   if constexpr (turning) turning_composites(tree, external, m);

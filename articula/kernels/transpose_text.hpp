@@ -52,8 +52,8 @@ requires(sizeof(T) == 8) ARTICULA_INLINE void transpose(Pack<T, 8> (&r)[8]) {
 
 /// Rows `step` apart, for all steps: the lower halves of every 2 step lanes of both to the first, the upper
 /// halves to the second. Floats by fours: within 16 bytes these are one instruction each.
-template <int step, int N, class Lower, class Upper>
-ARTICULA_INLINE void exchange(Pack<float, N> (&r)[N], const Lower& lower, const Upper& upper) {
+template <int step, class T, int N, class Lower, class Upper>
+ARTICULA_INLINE void exchange(Pack<T, N> (&r)[N], const Lower& lower, const Upper& upper) {
 #pragma GCC unroll 16
   for (int i = 0; i < N; ++i) {
     if (i & step) continue;
@@ -62,7 +62,8 @@ ARTICULA_INLINE void exchange(Pack<float, N> (&r)[N], const Lower& lower, const 
     r[i + step].x = upper(a, b);
   }
 }
-ARTICULA_INLINE void transpose(Pack<float, 8> (&r)[8]) {
+template <class T>
+requires(sizeof(T) == 4) ARTICULA_INLINE void transpose(Pack<T, 8> (&r)[8]) {
   exchange<1>(
       r, [](const auto& a, const auto& b) __attribute__((always_inline)) {
         return __builtin_shufflevector(a, b, 0, 8, 2, 10, 4, 12, 6, 14);
@@ -85,7 +86,8 @@ ARTICULA_INLINE void transpose(Pack<float, 8> (&r)[8]) {
         return __builtin_shufflevector(a, b, 4, 5, 6, 7, 12, 13, 14, 15);
       });
 }
-ARTICULA_INLINE void transpose(Pack<float, 16> (&r)[16]) {
+template <class T>
+requires(sizeof(T) == 4) ARTICULA_INLINE void transpose(Pack<T, 16> (&r)[16]) {
   exchange<1>(
       r, [](const auto& a, const auto& b) __attribute__((always_inline)) {
         return __builtin_shufflevector(a, b, 0, 16, 2, 18, 4, 20, 6, 22, 8, 24, 10, 26, 12, 28, 14, 30);

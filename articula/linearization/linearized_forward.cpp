@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#define ARTICULA_ISA linearization_baseline
 #include "articula/dynamics/forward_dynamics.hpp"
+#include "articula/kernels/printed_forward_text.hpp"
 #include "articula/kernels/tables.hpp"
 
 namespace articula {
@@ -17,6 +19,16 @@ struct LinearizedForward<S>::Tied {
   std::vector<S> forces, a, mu;
 };
 
+namespace text = linearization_baseline;
+
+template <class S>
+struct LinearizedForward<S>::Printed {
+  explicit Printed(const Tree<S>& tree) : columns(tree.nv), bodies(tree.slots()) {}
+  text::PrintedMemory<S> memory() { return {columns.data(), bodies.data()}; }
+  std::vector<PrintedColumn<S>> columns;
+  std::vector<PrintedBody<S, text::HalfMatrix<S>>> bodies;
+};
+
 template <class S>
 LinearizedForward<S>::LinearizedForward(const Model& model)
     : LinearizationWorkspace<S>(
@@ -28,6 +40,7 @@ LinearizedForward<S>::LinearizedForward(const Model& model)
   right_ = AlignedArray<S>(n);
   scratch_ = AlignedArray<S>(2 * n * n + 2 * block);
   tau_full_ = AlignedArray<S>(n);
+  printed_ = std::make_unique<Printed>(this->tree());
   if (mimics_.count() == 0) return;
   full_ = AlignedArray<S>(3 * n * n);
   if (MassFactor<S>(model).needs_ties()) tied_ = std::make_unique<Tied>(model);
@@ -136,6 +149,12 @@ void LinearizedForward<S>::matrices(In<S> q, In<S> v, In<S> tau, Out<S> dq, Out<
     kernel_set().in<S>().linearization->conventional_forward(
         tree, v_at_, a_full_.data(), external, this->lin_, scratch_.data(), scratch_.data() + square + block,
         to[0], to[1], to[2]);
+  else if (options.method == Method::numerical)
+    text::numerical_forward(tree, q_at_, v_at_, static_cast<const S*>(a_full_.data()), external, this->lin_,
+                            scratch_.data(), scratch_.data() + square + block, to[0], to[1], to[2]);
+  else if (options.method == Method::printed)
+    text::printed_direct_forward(tree, v_at_, static_cast<const S*>(a_full_.data()), external, this->lin_,
+                                 printed_->memory(), to[0], to[1], to[2]);
   else
     kernel_set().in<S>().linearization->direct_forward(tree, v_at_, a_full_.data(), external, this->lin_,
                                                        to[0], to[1], to[2]);
@@ -158,7 +177,7 @@ void LinearizedForward<S>::perturb(In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> 
   const Tree<S>& tree = this->tree();
   const S* const dq_full = this->full_velocity(0, dq);
   const S* const dv_full = this->full_velocity(1, dv);
-  if (options.method == Method::conventional || tied_) {
+  if (options.method == Method::conventional || options.method == Method::numerical || tied_) {
     kernel_set().in<S>().linearization->perturbed_inverse(
         tree, q_at_, v_at_, a_full_.data(), dq_full, dv_full, nullptr, external, this->lin_, right_.data());
     perturb_conventionally(dtau, da);

@@ -41,6 +41,8 @@ class LinearizedForward : public LinearizationWorkspace<S> {
   // the model's own coordinates, whatever method is asked for.
   struct Tied;
   std::unique_ptr<Tied> tied_;
+  struct Printed;  // LIN's own Algorithms 4 and 6
+  std::unique_ptr<Printed> printed_;
   AlignedArray<S> a_full_, tau_full_, right_, scratch_, full_;
   const S* q_at_ = nullptr;
   const S* v_at_ = nullptr;
@@ -52,7 +54,8 @@ void linearized_forward(LinearizedForward<S>& work, In<S> q, In<S> v, In<S> tau,
                         Out<S> dtau, const LinearizationOptions<std::type_identity_t<S>>& options = {}) {
   work.matrices(q, v, tau, dq, dv, dtau, options);
 }
-/// da = (da/dq) dq + (da/dv) dv + (da/dtau) dtau in O(n) (Algorithm 5); Method::conventional: by Algorithm 3.
+/// da = (da/dq) dq + (da/dv) dv + (da/dtau) dtau in O(n) (Algorithm 5); Method::conventional and numerical: by
+/// Algorithm 3.
 template <class S>
 void perturbed_forward(LinearizedForward<S>& work, In<S> q, In<S> v, In<S> tau, In<S> dq, In<S> dv,
                        In<S> dtau, Out<S> da,

@@ -11,6 +11,8 @@
 namespace articula::testing {
 namespace {
 
+constexpr Method every_method[] = {Method::direct, Method::conventional, Method::numerical, Method::printed};
+
 struct Matrices {
   Vector dq, dv, dtau;
 };
@@ -66,7 +68,7 @@ TEST(LinearizedForward, MatchesDifferences) {
             },
             0.1);
       });
-      for (const Method method : {Method::direct, Method::conventional}) {
+      for (const Method method : every_method) {
         const Matrices m = matrices(c.model, s,
                                     {.wrenches = wrenches,
                                      .held = held,
@@ -87,8 +89,8 @@ TEST(LinearizedForward, MatchesDifferences) {
 // Algorithms 3, 4, 5 and 6 and the adjoint against each other, with armature, damping, mimic joints and
 // external forces.
 TEST(LinearizedForward, AlgorithmsAgree) {
-  Worst worst46("Algorithm 4 against 6"), worst5("Algorithm 5 against 6"), worst3("Algorithm 3 against 6"),
-      worst_adjoint("adjoint against 6");
+  Worst worst46("Algorithm 4 against 6"), worst_printed("Algorithms 4 and 6 as printed against 6"),
+      worst5("Algorithm 5 against 6"), worst3("Algorithm 3 against 6"), worst_adjoint("adjoint against 6");
   for_each_case([&](const Case& c) {
     const State& s = c.state;
     const Points points(c.model, s.wrenches);
@@ -104,9 +106,16 @@ TEST(LinearizedForward, AlgorithmsAgree) {
       options.levers = points.levers_if(forces == 3);
       options.method = Method::direct;
       const Matrices m6 = matrices(c.model, s, options);
+      const double eps = tolerance(c, 1e-11);
+      for (const Method method : {Method::numerical, Method::printed}) {
+        options.method = method;
+        const Matrices m = matrices(c.model, s, options);
+        for (const auto part : {&Matrices::dq, &Matrices::dv, &Matrices::dtau})
+          EXPECT_LT(worst_printed(relative_error(m.*part, m6.*part, 1)), 10 * eps)
+              << "forces " << forces << " method " << int(method);
+      }
       options.method = Method::conventional;
       const Matrices m4 = matrices(c.model, s, options);
-      const double eps = tolerance(c, 1e-11);
       EXPECT_LT(worst46(relative_error(m4.dq, m6.dq, 1)), eps) << "forces " << forces;
       EXPECT_LT(worst46(relative_error(m4.dv, m6.dv, 1)), eps) << "forces " << forces;
       EXPECT_LT(worst46(relative_error(m4.dtau, m6.dtau, 1)), eps) << "forces " << forces;
@@ -187,7 +196,7 @@ TEST(LinearizedForward, PatternCoversAllThatIsNotZero) {
   std::size_t zeros = 0;
   for_each_case([&](const Case& c) {
     const std::vector<bool> pattern = forward_pattern(c.model);
-    for (const Method method : {Method::direct, Method::conventional}) {
+    for (const Method method : every_method) {
       const Matrices m = matrices(c.model, c.state, {.wrenches = c.state.wrenches, .method = method});
       for (std::size_t i = 0; i < pattern.size(); ++i) {
         if (pattern[i]) continue;
@@ -209,7 +218,7 @@ TEST(LinearizedForward, FarFromTheOrigin) {
     const Model model(random_spec(rng, {.links = 8, .branching = Branching::tree}), {.base = Base::free});
     State s = random_state(rng, model);
     for (int i = 4; i < 7; ++i) s.q[i] = 0;
-    for (const Method method : {Method::direct, Method::conventional}) {
+    for (const Method method : every_method) {
       const LinearizationOptions<double> options{.wrenches = s.wrenches, .method = method};
       const Matrices near = matrices(model, s, options);
       State there = s;
@@ -236,7 +245,7 @@ TEST(LinearizedForward, InFloat) {
     const std::size_t n = c.model.nv();
     std::vector<float> dq(n * n), dv(n * n), dtau(n * n);
     LinearizedForward<float> work(c.model);
-    for (const Method method : {Method::direct, Method::conventional}) {
+    for (const Method method : every_method) {
       linearized_forward(work, to_float(c.state.q), to_float(c.state.v), to_float(c.state.tau), dq, dv, dtau,
                          {.method = method});
       EXPECT_LT(worst(relative_error(to_double(dq), m.dq, 1)), tolerance(c, 1e-3));

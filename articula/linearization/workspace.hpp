@@ -10,8 +10,10 @@
 namespace articula {
 
 /// How da/dq, da/dv and da/dtau are made: from the linearized inverse dynamics and M^-1 (LIN Algorithms 3 and
-/// 4), or directly (5 and 6). All give the same numbers; automatic takes what is faster.
-enum class Method { automatic, direct, conventional };
+/// 4), or directly (5 and 6). All give the same numbers; automatic takes what is faster. For study: numerical is
+/// Algorithm 4 with a numerical inverse of M, printed is Algorithm 6 as the paper prints it.
+enum class Method { automatic, direct, conventional, numerical, printed };
+inline constexpr const char* method_names[] = {"automatic", "direct", "conventional", "numerical", "printed"};
 
 template <class S>
 struct LinearizationOptions {

@@ -140,6 +140,7 @@ ClosedChain::ClosedChain(std::vector<GraspingArm> arms, const MassProperties& ob
   }
 }
 ClosedChain::~ClosedChain() = default;
+ClosedChain::ClosedChain(ClosedChain&&) noexcept = default;
 
 void ClosedChain::Text::start(std::span<const ArmState> states, const ObjectState& at) {
   const int rows = 6 * static_cast<int>(arms.size());

@@ -40,6 +40,7 @@ class ClosedChain {
   ClosedChain(std::vector<GraspingArm> arms, const MassProperties& object,
               const Vec3<double>& gravity = {0, 0, -9.81}, double rank_tolerance = 1e-11);
   ~ClosedChain();
+  ClosedChain(ClosedChain&&) noexcept;
 
   /// coupled: (b.10)-(b.14), one system for the contacts' own rates W' and th''; O(n^3), and Omega must have full rank
   /// (SingularError).

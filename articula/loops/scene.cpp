@@ -223,4 +223,39 @@ int Scene::omega_rank(In<double> at, In<double> velocity) {
   return rigid_->rank();
 }
 
+SceneClosedChain closed_chain_of(const Scene& scene) {
+  const SceneSpec& spec = scene.spec();
+  const auto refuse = [&](const std::string& what) {
+    throw ArgumentError(fmt::format(
+        "{}: {}; RCCFD1 to 3 and the coupled form are for arms that hold one object by one grasp each",
+        spec.where, what));
+  };
+  if (spec.objects.size() != 1) refuse(fmt::format("{} objects", spec.objects.size()));
+  if (!spec.loops.empty()) refuse("it has loops of its own");
+  std::vector<GraspingArm> arms;
+  std::vector<ArmState> states;
+  for (std::size_t i = 0; i < spec.arms.size(); ++i) {
+    const SceneArm& arm = spec.arms[i];
+    const auto holds = [&](const SceneGrasp& g) { return g.arm == arm.name; };
+    const auto grasp = std::find_if(spec.grasps.begin(), spec.grasps.end(), holds);
+    if (std::count_if(spec.grasps.begin(), spec.grasps.end(), holds) != 1)
+      refuse(fmt::format("arm '{}' has not one grasp", arm.name));
+    Assembly alone;
+    alone.add(arm.name, arm.spec, arm.base, arm.kind);
+    arms.push_back({arm.name, alone.model(spec.gravity), Assembly::name_of(arm.name, arm.tip),
+                    kind_of(grasp->kind), grasp->axis});
+    const Assembly::Range r = scene.arm(static_cast<int>(i));
+    states.push_back({std::span(scene.q).subspan(r.q, r.nq), std::span(scene.v).subspan(r.v, r.nv),
+                      std::span(scene.tau).subspan(r.v, r.nv)});
+  }
+  if (arms.size() != spec.grasps.size()) refuse("the object rests on the world");
+  Kinematics<> k(scene.model());
+  k.update(scene.q, scene.v);
+  const int frame = scene.object_frame(0);
+  const FramePose<double> pose = k.pose(frame);
+  return {ClosedChain(std::move(arms), spec.objects[0].mass, spec.gravity),
+          std::move(states),
+          {.pose = {pose.rotation, pose.position}, .velocity = k.velocity(frame)}};
+}
+
 }  // namespace articula

@@ -7,6 +7,7 @@
 
 #include "articula/files/scene.hpp"
 #include "articula/loops/assembly.hpp"
+#include "articula/loops/closed_chain.hpp"
 #include "articula/loops/constrained_dynamics.hpp"
 
 namespace articula {
@@ -58,6 +59,15 @@ class Scene {
   std::vector<int> object_frames_;
   std::unique_ptr<ConstrainedDynamics> dynamics_, rigid_;
 };
+
+/// JPL88's system of a scene: arms that hold one object, each by one grasp, nothing else; and what its algorithm takes at
+/// the scene's state (spans into the scene). ArgumentError for other scenes.
+struct SceneClosedChain {
+  ClosedChain chain;
+  std::vector<ArmState> arms;
+  ObjectState object;
+};
+SceneClosedChain closed_chain_of(const Scene& scene);
 
 /// Loops as constraints of a model whose names are PART/NAME, or NAME where the part is "".
 std::vector<Constraint> constraints_of(const Model& model, const std::vector<SceneLoop>& loops);

@@ -215,10 +215,12 @@ unsigned Compiler::needs_of(Symbol symbol) {
       return OperatorState::factor | OperatorState::omegas;
     case Symbol::H_dot:
     case Symbol::M_ring:
+    case Symbol::R_ring:
       return OperatorState::rates;
     case Symbol::P_ring:
     case Symbol::G_ring:
     case Symbol::K_ring:
+    case Symbol::J_ring:
       return OperatorState::rings;
     case Symbol::inv_mass:
       return OperatorState::factor | OperatorState::mimic_factor;

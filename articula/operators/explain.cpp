@@ -35,6 +35,8 @@ struct CountedMemory : MachineMemory<Counted> {
     M_ring = copy(given.M_ring, 18 * slots);
     P_ring = copy(given.P_ring, 18 * slots);
     G_ring = copy(given.G_ring, 6 * nv);
+    R_ring = copy(given.R_ring, 18 * slots);
+    J_ring = copy(given.J_ring, 18 * slots);
   }
 
  private:

@@ -199,6 +199,8 @@ inline constexpr Name<Symbol::M_ring, BodySpace, BodySpace> M_ring;
 inline constexpr Name<Symbol::P_ring, BodySpace, BodySpace> P_ring;
 inline constexpr Name<Symbol::G_ring, BodySpace, JointSpace> G_ring;
 inline constexpr Name<Symbol::K_ring, BodySpace, JointSpace> K_ring;
+inline constexpr Name<Symbol::R_ring, BodySpace, BodySpace> R_ring;
+inline constexpr Name<Symbol::J_ring, BodySpace, BodySpace> J_ring;
 /// The pick-off of a set of frames, by name: star(B) * V is their velocities, B * f their forces on the
 /// bodies.
 inline Expression<BodySpace, FrameSpace> B(std::vector<std::string> frames) {

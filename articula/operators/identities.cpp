@@ -114,6 +114,36 @@ constexpr OperatorIdentity ring_identities[] = {
      "star(I - H*psi*K)*(2*inv(D)*H*psi*(P_ring*star(H) + P*star(H_dot)) + 2*star(K_ring)*star(phi)*star(H)) "
      "+ "
      "2*star(K)*star(psi)*star(H_dot)"},
+    {"phi M_ring phi* = phi R_ring + R_ring (phi - I)*", "LIN (A.1), (3.7)", "phi*M_ring*star(phi)",
+     "phi*R_ring + R_ring*star(phi - I)"},
+    {"H phi M phi* H* = H (phi R + R (phi - I)*) H*", "LIN Lemma 3.2 (3.6)", "H*phi*M*star(phi)*star(H)",
+     "H*(phi*R + R*star(phi - I))*star(H)"},
+    {"H phi (M phi* H*' + M_ring phi* H*) = H phi (R_ring H* + R H*') + H (R_ring (phi - I)* H* + R (phi - "
+     "I)* H*')",
+     "LIN Lemma 3.2 (3.6)", "H*phi*(M*star(phi)*star(H_dot) + M_ring*star(phi)*star(H))",
+     "H*phi*(R_ring*star(H) + R*star(H_dot)) + H*(R_ring*star(phi - I)*star(H) + R*star(phi - "
+     "I)*star(H_dot))"},
+    {"psi* H* G_ring* (phi - I)* = J_ring phi* - psi* J_ring", "LIN (A.5), (4.22)",
+     "star(psi)*star(H)*star(G_ring)*star(phi - I)", "J_ring*star(phi) - star(psi)*J_ring"},
+};
+
+/// LIN Lemma 4.9 with U = D^-1 H - K* Omega E_psi and L = D^-1 + K* Omega K (4.22), for a chain; Omega is LIN's
+/// Upsilon. In trees bodies on different branches have more (docs/math.md 2).
+constexpr OperatorIdentity chain_ring_identities[] = {
+    {"[I - H psi K]* D^-1 H psi = U psi - K* psi* Omega, U = D^-1 H - K* Omega E_psi", "LIN (A.23), (4.22)",
+     "star(I - H*psi*K)*inv(D)*H*psi", "(inv(D)*H - star(K)*Omega*E_psi)*psi - star(K)*star(psi)*Omega"},
+    {"M^-1 = L - K* psi* U* - U psi K, L = D^-1 + K* Omega K", "LIN Lemma 4.9 (4.21)",
+     "star(I - H*psi*K)*inv(D)*(I - H*psi*K)",
+     "inv(D) + star(K)*Omega*K - star(K)*star(psi)*star(inv(D)*H - star(K)*Omega*E_psi) - (inv(D)*H - "
+     "star(K)*Omega*E_psi)*psi*K"},
+    {"A_C = U psi Y_A + K* psi* E_A + Q* phi* H*, E_A = 2 H*' - Omega Y_A + 2 J_ring H*, Q = 2 (K_ring - "
+     "J_ring* K)",
+     "LIN Lemma 4.9 (4.21)",
+     "2*star(I - H*psi*K)*inv(D)*H*psi*(M*star(phi)*star(H_dot) + M_ring*star(phi)*star(H))",
+     "2*(inv(D)*H - star(K)*Omega*E_psi)*psi*(P_ring*star(H) + P*star(H_dot)) + "
+     "2*star(K)*star(psi)*(star(H_dot) - "
+     "Omega*(P_ring*star(H) + P*star(H_dot)) + J_ring*star(H)) + 2*star(K_ring - "
+     "star(J_ring)*K)*star(phi)*star(H)"},
 };
 
 double residual_of(OperatorState& state, const OperatorIdentity& identity, std::mt19937_64& engine) {
@@ -184,10 +214,13 @@ std::vector<IdentityResidual> check_identities(OperatorState& state, std::uint64
   if (state.has_velocities())
     for (const OperatorIdentity& i : ring_identities) put(i);
   if (is_chain(state.model())) {
-    put({"psi* H* D^-1 H psi = Omega + (psi - I)* Omega + Omega (psi - I)", "OSC (56), docs/math.md 2",
-         "star(psi)*star(H)*inv(D)*H*psi", "Omega + star(psi - I)*Omega + Omega*(psi - I)"});
-    put({"Omega = E_psi* Omega E_psi + H* D^-1 H", "OSC (57)", "Omega",
+    put({"psi* H* D^-1 H psi = Omega + (psi - I)* Omega + Omega (psi - I)",
+         "OSC (56), LIN Lemma 4.8 (4.20), (A.3), docs/math.md 2", "star(psi)*star(H)*inv(D)*H*psi",
+         "Omega + star(psi - I)*Omega + Omega*(psi - I)"});
+    put({"Omega = E_psi* Omega E_psi + H* D^-1 H", "OSC (57), LIN (4.19)", "Omega",
          "star(E_psi)*Omega*E_psi + star(H)*inv(D)*H"});
+    if (state.has_velocities())
+      for (const OperatorIdentity& i : chain_ring_identities) put(i);
   }
   if (state.bodies() > 0)
     results.push_back(

@@ -12,7 +12,7 @@ struct OperatorIdentity {
   const char *name, *source, *left, *right;
 };
 /// The identities of docs/math.md 2, JPL88 Appendix A (a.1-a.51) and OSC 3.3, for trees and joints with rotor
-/// inertia. Those of LIN and DIAG are not among them.
+/// inertia. check_identities adds those of LIN.
 std::span<const OperatorIdentity> identities();
 
 struct IdentityResidual {

@@ -17,7 +17,7 @@ template <class S>
 struct MachineMemory {
   KernelMemory<S> m;
   const S *P, *G, *R, *Omega;
-  const S *H_dot, *M_ring, *P_ring, *G_ring;
+  const S *H_dot, *M_ring, *P_ring, *G_ring, *R_ring, *J_ring;
 };
 
 template <class S>
@@ -27,7 +27,8 @@ struct Machine {
   const MachineMemory<S>& memory;
 
   static MachineMemory<double> memory_of(const OperatorState& s) {
-    return {s.m_, s.P_, s.G_, s.R_, s.Omega_, s.H_dot_, s.M_ring_, s.P_ring_, s.G_ring_};
+    return {s.m_,      s.P_,      s.G_,      s.R_,      s.Omega_, s.H_dot_,
+            s.M_ring_, s.P_ring_, s.G_ring_, s.R_ring_, s.J_ring_};
   }
 
   /// y = symbol x, or its adjoint.
@@ -54,6 +55,10 @@ struct Machine {
         return rings(memory.M_ring, i.starred, x, y);
       case Symbol::P_ring:
         return rings(memory.P_ring, i.starred, x, y);
+      case Symbol::R_ring:
+        return rings(memory.R_ring, i.starred, x, y);
+      case Symbol::J_ring:
+        return rings(memory.J_ring, i.starred, x, y);
       case Symbol::G:
       case Symbol::L:
       case Symbol::K:

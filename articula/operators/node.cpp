@@ -47,6 +47,8 @@ const SymbolFacts& facts(Symbol symbol) {
                                         {"P_ring", body, body},
                                         {"G_ring", body, hinge},
                                         {"K_ring", body, hinge},
+                                        {"R_ring", body, body},
+                                        {"J_ring", body, body},
                                         {"root_D", hinge, hinge},
                                         {"inv(D)", hinge, hinge},
                                         {"inv(root_D)", hinge, hinge},

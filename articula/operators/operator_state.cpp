@@ -16,7 +16,7 @@ OperatorState::OperatorState(const Model& model)
       bare_tree_(model.tree<double>()),
       bare_(m_) {
   const std::size_t nv = tree().nv, nq = tree().nq, slots = tree().slots();
-  extra_ = AlignedArray<double>((21 + 10 + 21 + 6 + 6 + 18 + 18) * slots + 3 * 6 * nv + nq + nv);
+  extra_ = AlignedArray<double>((21 + 10 + 21 + 6 + 6 + 4 * 18) * slots + 3 * 6 * nv + nq + nv);
   double* next = extra_.data();
   const auto take = [&](std::size_t count) { return std::exchange(next, next + count); };
   P_ = take(21 * slots);
@@ -26,6 +26,8 @@ OperatorState::OperatorState(const Model& model)
   b_ = take(6 * slots);
   M_ring_ = take(18 * slots);
   P_ring_ = take(18 * slots);
+  R_ring_ = take(18 * slots);
+  J_ring_ = take(18 * slots);
   G_ = take(6 * nv);
   H_dot_ = take(6 * nv);
   G_ring_ = take(6 * nv);

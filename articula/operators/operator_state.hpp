@@ -58,8 +58,8 @@ class OperatorState : public Workspace<double> {
     mimic_factor = 32,
     inertias = 64,
     bare_factor = 128,
-    rates = 256,  // H_dot, M_ring
-    rings = 512   // P_ring, G_ring
+    rates = 256,  // H_dot, M_ring, R_ring
+    rings = 512   // P_ring, G_ring, J_ring
   };
   void require(unsigned needs) {
     if (!placed_ || (needs & ~ready_) != 0) compute(needs);
@@ -73,7 +73,8 @@ class OperatorState : public Workspace<double> {
 
   AlignedArray<double> extra_;
   double *P_, *G_, *R_, *Omega_, *a_, *b_, *full_q_, *full_v_, a_g_[6];
-  double *H_dot_, *M_ring_, *P_ring_, *G_ring_;  // rings: their first three columns, the others are zero
+  // Rings: their first three columns, the others are zero.
+  double *H_dot_, *M_ring_, *P_ring_, *G_ring_, *R_ring_, *J_ring_;
   unsigned ready_ = 0;
   bool placed_ = false, has_v_ = false;
   MimicCorrection<double> mimics_, bare_mimics_;

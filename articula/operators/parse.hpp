@@ -6,7 +6,7 @@
 //           | "star(" sum ")" | "inv(" sum ")" | "B(" frame ("," frame)* ")"
 //
 // Names are those of operators (H phi psi M P D G K L tau_bar E_phi E_psi S R Omega E rotor Gamma H_full H_dot
-// M_ring P_ring G_ring K_ring, I for the identity), of vectors of the state (a_bias b_bias a_g), and otherwise vectors given by name.
+// M_ring P_ring G_ring K_ring R_ring J_ring, I for the identity), of vectors of the state (a_bias b_bias a_g), and otherwise vectors given by name.
 #pragma once
 
 #include <string_view>

@@ -12,7 +12,7 @@ namespace {
 Spatial<double> column(const double* columns, int c) { return gather<1, Spatial<double>>(columns + 6 * c); }
 }  // namespace
 
-/// V = phi* H* th' (LIN 2.11), H*' = V x H* (2.12), M_ring (2.8).
+/// V = phi* H* th' (LIN 2.11), H*' = V x H* (2.12), M_ring (2.8), R_ring (3.7).
 void OperatorState::compute_rates() {
   for (int k = 1; k < tree().slots(); ++k) {
     const BodyIndex& b = tree().index[k];
@@ -32,10 +32,16 @@ void OperatorState::compute_rates() {
       for (int c = 0; c < 3; ++c) scatter<1>(isa::times_angular(ring, units[c]), M_ring_ + 18 * k + 6 * c);
     });
   }
+  std::copy_n(M_ring_, 18 * tree().slots(), R_ring_);
+  for (int k = tree().slots() - 1; k > 0; --k) {
+    double* const to = R_ring_ + 18 * tree().index[k].inboard;
+    for (int c = 0; c < 3 && tree().index[k].inboard; ++c)
+      scatter<1>(column(to, c) + shift_to(m_, k) * column(R_ring_ + 18 * k, c), to + 6 * c);
+  }
 }
 
-/// P_ring = E_psi P_ring E_phi* + M_ring, G_ring = P_ring* H* D^-1 (LIN 4.12). The columns that are not zero do not
-/// see the phi* on their right.
+/// P_ring = E_psi P_ring E_phi* + M_ring, G_ring = P_ring* H* D^-1 (LIN 4.12), J_ring (4.22). The columns that are not
+/// zero do not see the phi* on their right.
 void OperatorState::compute_rings() {
   std::copy_n(M_ring_, 18 * tree().slots(), P_ring_);
   for (int k = tree().slots() - 1; k > 0; --k) {
@@ -56,6 +62,18 @@ void OperatorState::compute_rings() {
         }
         isa::solve_D<decltype(j)>(m_.inv_D + 6 * b.v, along);
         for (int i = 0; i < n; ++i) gain[6 * i + c] = along[i];
+      }
+    });
+  }
+  for (int k = 1; k < tree().slots(); ++k) {
+    const BodyIndex& b = tree().index[k];
+    with_hinge(tree(), m_, k, [&](const auto& H, auto j) {
+      for (int c = 0; c < 3; ++c) {  // tau_bar* (phi* J(k+1)) + H* G_ring*
+        Spatial<double> z{};
+        if (b.inboard) z = articula::star(shift_to(m_, k)) * column(J_ring_ + 18 * b.inboard, c);
+        double along[decltype(j)::nv];
+        for (int i = 0; i < j.nv; ++i) along[i] = G_ring_[6 * (b.v + i) + c] - dot(column(G_, b.v + i), z);
+        scatter<1>(z + star_times(H, along), J_ring_ + 18 * k + 6 * c);
       }
     });
   }

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "articula/loops/closed_chain_inverse.hpp"
@@ -40,16 +41,54 @@ Reference::Reference(const Model& model, Table configurations)
     throw ArgumentError(fmt::format("Reference: the table has {} columns, model '{}' needs nq = {}",
                                     table_.columns(), model.name(), model.nq()));
 }
-void Reference::at(double t, Out<double> q, Out<double> v) const {
+Reference::Reference(const Model& model, const Table& q, const Table& v, const Table& a) : model_(model) {
+  for (const Joint& joint : model.joints())
+    if (joint.nv > 1)
+      throw ArgumentError(
+          fmt::format("Reference: joint '{}' has {} freedoms; a smooth reference is for joints with one",
+                      joint.name, joint.nv));
+  std::vector<double> rows;
+  for (const Table* const table : {&q, &v, &a})
+    if (table->columns() != model.nv() || table->times() != q.times())
+      throw ArgumentError(fmt::format(
+          "Reference: q, v and a of a smooth one need the same times and nv = {} columns each", model.nv()));
+  for (std::size_t i = 0; i < q.times().size(); ++i)
+    for (const Table* const table : {&q, &v, &a})
+      rows.insert(rows.end(), table->row(i).begin(), table->row(i).end());
+  table_ = Table(q.times(), std::move(rows), 3 * model.nv());
+}
+/// The polynomial of fifth degree with the given positions, velocities and accelerations at both ends.
+void Reference::smooth_at(double t, Out<double> q, Out<double> v, Out<double> a) const {
   const Table::Place p = table_.place(t);
-  const auto a = table_.row(p.before), b = table_.row(p.after);
+  const auto from = table_.row(p.before), to = table_.row(p.after);
+  const std::size_t n = q.size();
+  const double T = p.before == p.after ? 0 : table_.times()[p.after] - table_.times()[p.before], s = p.share;
+  const bool at_end = std::abs(t - table_.times()[p.before]) <= 1e-9 * (1 + std::abs(t));
+  for (std::size_t i = 0; i < n; ++i) {
+    if (T == 0) {  // beyond the ends it stays
+      q[i] = from[i], v[i] = at_end ? from[n + i] : 0, a[i] = at_end ? from[2 * n + i] : 0;
+      continue;
+    }
+    const double p0 = from[i], v0 = from[n + i] * T, a0 = from[2 * n + i] * T * T;
+    const double d = to[i] - p0 - v0 - a0 / 2, e = to[n + i] * T - v0 - a0, f = to[2 * n + i] * T * T - a0;
+    const double c3 = 10 * d - 4 * e + f / 2, c4 = -15 * d + 7 * e - f, c5 = 6 * d - 3 * e + f / 2;
+    q[i] = p0 + s * (v0 + s * (a0 / 2 + s * (c3 + s * (c4 + s * c5))));
+    v[i] = (v0 + s * (a0 + s * (3 * c3 + s * (4 * c4 + s * 5 * c5)))) / T;
+    a[i] = (a0 + s * (6 * c3 + s * (12 * c4 + s * 20 * c5))) / (T * T);
+  }
+}
+void Reference::at(double t, Out<double> q, Out<double> v, Out<double> a) const {
+  if (table_.columns() != model_.nq()) return smooth_at(t, q, v, a);
+  const Table::Place p = table_.place(t);
+  const auto from = table_.row(p.before), to = table_.row(p.after);
+  std::fill(a.begin(), a.end(), 0.0);
   if (p.before == p.after) {
-    std::copy(a.begin(), a.end(), q.begin());
+    std::copy(from.begin(), from.end(), q.begin());
     std::fill(v.begin(), v.end(), 0.0);
     return;
   }
-  interpolate(model_, a, b, p.share, q);
-  difference(model_, a, b, v);
+  interpolate(model_, from, to, p.share, q);
+  difference(model_, from, to, v);
   const double duration = table_.times()[p.after] - table_.times()[p.before];
   for (double& x : v) x /= duration;
 }
@@ -61,11 +100,12 @@ PdControl::PdControl(const Model& model, Gains gains, Reference reference, bool 
       gravity_(compensate_gravity),
       q_(model.nq()),
       v_(model.nv()),
+      a_(model.nv()),
       e_(model.nv()),
       g_(model.nv()),
       motor_(motors(model)) {}
 void PdControl::add_forces(double t, In<double> q, In<double> v, Out<double> tau) {
-  reference_.at(t, q_, v_);
+  reference_.at(t, q_, v_, a_);
   difference(work_.model(), q, q_, e_);
   if (gravity_) gravity_forces(work_, q, g_);
   for (std::size_t i = 0; i < e_.size(); ++i)
@@ -79,12 +119,13 @@ ComputedTorque::ComputedTorque(const Model& model, Gains gains, Reference refere
       q_(model.nq()),
       v_(model.nv()),
       a_(model.nv()),
+      e_(model.nv()),
       tau_(model.nv()),
       motor_(motors(model)) {}
 void ComputedTorque::add_forces(double t, In<double> q, In<double> v, Out<double> tau) {
-  reference_.at(t, q_, v_);
-  difference(work_.model(), q, q_, a_);
-  for (std::size_t i = 0; i < a_.size(); ++i) a_[i] = gains_.kp[i] * a_[i] + gains_.kd[i] * (v_[i] - v[i]);
+  reference_.at(t, q_, v_, a_);
+  difference(work_.model(), q, q_, e_);
+  for (std::size_t i = 0; i < a_.size(); ++i) a_[i] += gains_.kp[i] * e_[i] + gains_.kd[i] * (v_[i] - v[i]);
   inverse_dynamics(work_, q, v, a_, tau_);
   for (std::size_t i = 0; i < a_.size(); ++i)
     if (motor_[i]) tau[i] += tau_[i];

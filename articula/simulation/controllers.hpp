@@ -16,12 +16,16 @@ class Reference {
  public:
   Reference(const Model& model, std::vector<double> q);
   Reference(const Model& model, Table configurations);
-  /// Nothing is allocated.
-  void at(double t, Out<double> q, Out<double> v) const;
+  /// Smooth: through configurations with these velocities and accelerations at the same times, by polynomials of the fifth
+  /// degree. ArgumentError for joints whose velocities are no rates of coordinates.
+  Reference(const Model& model, const Table& q, const Table& v, const Table& a);
+  /// Where to be, how fast, and with which acceleration (zero, unless it is smooth). Nothing is allocated.
+  void at(double t, Out<double> q, Out<double> v, Out<double> a) const;
 
  private:
+  void smooth_at(double t, Out<double> q, Out<double> v, Out<double> a) const;
   Model model_;
-  Table table_;
+  Table table_;  // q, or q, v and a
 };
 
 struct Gains {
@@ -39,12 +43,11 @@ class PdControl : public ForceElement {
   Gains gains_;
   Reference reference_;
   bool gravity_;
-  std::vector<double> q_, v_, e_, g_;
+  std::vector<double> q_, v_, a_, e_, g_;
   std::vector<bool> motor_;  // by velocity
 };
 
-/// Computed torque: tau = inverse dynamics of the acceleration kp (reference - q) + kd (its velocity - v).
-/// The reference's own acceleration is not fed forward.
+/// Computed torque: tau = inverse dynamics of the reference's acceleration + kp (reference - q) + kd (its velocity - v).
 class ComputedTorque : public ForceElement {
  public:
   ComputedTorque(const Model& model, Gains gains, Reference reference);
@@ -54,7 +57,7 @@ class ComputedTorque : public ForceElement {
   InverseDynamics<> work_;
   Gains gains_;
   Reference reference_;
-  std::vector<double> q_, v_, a_, tau_;
+  std::vector<double> q_, v_, a_, e_, tau_;
   std::vector<bool> motor_;  // by velocity
 };
 

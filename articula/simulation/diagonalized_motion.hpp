@@ -1,16 +1,12 @@
 // Motion in (q, nu) or (q, xi), beside the usual (q, v), by the same integrators.
 #pragma once
 
-#include <optional>
 #include <vector>
 
-#include "articula/diagonal/diagonalized_dynamics.hpp"
-#include "articula/dynamics/forward_dynamics.hpp"
 #include "articula/simulation/fixed_step.hpp"
+#include "articula/simulation/velocity_form.hpp"
 
 namespace articula {
-
-enum class MotionForm { rates, nu, xi };
 
 class DiagonalizedMotion {
  public:
@@ -26,13 +22,9 @@ class DiagonalizedMotion {
   double kinetic_energy();
 
  private:
-  void rates_of(In<double> q, In<double> x, Out<double> v);
-
   Model model_;
-  MotionForm form_;
+  VelocityForm form_;
   Manifold manifold_;
-  std::optional<DiagonalizedDynamics> diagonal_;
-  ForwardDynamics<> forward_;
   FixedStep<> steps_;
   std::vector<double> q_, x_;  // x: v, nu or xi
 };

@@ -23,13 +23,13 @@ IntegrationError no_longer_finite(double t) {
 
 }  // namespace
 
-Simulator::Simulator(const Model& model, Integrator integrator, const Tolerances& tolerances)
-    : Simulator(model, nullptr, integrator, tolerances) {}
+Simulator::Simulator(const Model& model, Integrator integrator, const Tolerances& tolerances, MotionForm form)
+    : Simulator(model, nullptr, integrator, tolerances, form) {}
 Simulator::Simulator(ConstrainedDynamics& closed, Integrator integrator, const Tolerances& tolerances)
     : Simulator(closed.model(), &closed, integrator, tolerances) {}
 
 Simulator::Simulator(const Model& model, ConstrainedDynamics* closed, Integrator integrator,
-                     const Tolerances& tolerances)
+                     const Tolerances& tolerances, MotionForm form)
     : q(neutral(model)),
       v(model.nv()),
       tau(model.nv()),
@@ -45,6 +45,13 @@ Simulator::Simulator(const Model& model, ConstrainedDynamics* closed, Integrator
       wrenches_now_(model.body_count()),
       closed_(closed) {
   impacts_.reserve(16);
+  if (form != MotionForm::rates) {
+    if (closed) throw ArgumentError("Simulator: nu and xi are velocities of open chains");
+    if (integrator == Integrator::variational)
+      throw ArgumentError("Simulator: the variational integrator moves momenta, not nu or xi");
+    form_.emplace(model, form);
+    x_.resize(model.nv()), rate_.resize(model.nv());
+  }
   if (integrator != Integrator::variational) return;
   inverse_.emplace(model);
   if (!closed) return;
@@ -174,7 +181,23 @@ void Simulator::look(double t, In<double> rate) {
   if (watch.look(t)) throw no_headway(model_, integrator(), t, watch.more(), forces_, rate);
 }
 
+/// The same motion with nu or xi in the place of v.
+void Simulator::segment_in_form(double end) {
+  auto slope = [this](double t, In<double> at, In<double> x, Out<double> x_dot) {
+    form_->to_rates(at, x, rate_);
+    forces_at(t, at, rate_, forces_);
+    form_->slope(at, x, forces_, x_dot, wrenches_at(t, at, rate_));
+    look(t, rate_);
+  };
+  auto rates = [this](double, In<double> at, In<double> x, Out<double> out) { form_->to_rates(at, x, out); };
+  form_->from_rates(q, v, x_);
+  method_.advance({manifold_, slope, rates}, time, end, q, x_);
+  form_->to_rates(q, x_, v);
+  time = end;
+}
+
 void Simulator::segment(double end) {
+  if (form_) return segment_in_form(end);
   auto motion = [this](double t, In<double> at, In<double> rate, Out<double> a) {
     acceleration_at(t, at, rate, a);
     look(t, rate);

@@ -17,23 +17,25 @@
 #include "articula/loops/constrained_dynamics.hpp"
 #include "articula/simulation/forces.hpp"
 #include "articula/simulation/method.hpp"
+#include "articula/simulation/velocity_form.hpp"
 #include "articula/simulation/watch.hpp"
 
 namespace articula {
 
 class Simulator {
  public:
-  /// At rest in the neutral configuration, t = 0.
+  /// At rest in the neutral configuration, t = 0. form: the velocities that are integrated; q and v are the state in any
+  /// case. nu and xi do not go with the variational integrator, which moves momenta, nor with mimic joints (ArgumentError).
   explicit Simulator(const Model& model, Integrator integrator = Integrator::rk4,
-                     const Tolerances& tolerances = {});
+                     const Tolerances& tolerances = {}, MotionForm form = MotionForm::rates);
   /// A mechanism with closed chains: every step ends on the constraints. The neutral configuration need not fit them
   /// (Scene has a state that does, ConstrainedDynamics::project finds one). `closed` is borrowed: grasps may be made and
   /// released between steps. variational is for constraints of position (ArgumentError).
   explicit Simulator(ConstrainedDynamics& closed, Integrator integrator = Integrator::rk4,
                      const Tolerances& tolerances = {});
-  /// Either: closed may be null.
+  /// Either: closed may be null. nu and xi are for open chains (ArgumentError).
   Simulator(const Model& model, ConstrainedDynamics* closed, Integrator integrator,
-            const Tolerances& tolerances = {});
+            const Tolerances& tolerances = {}, MotionForm form = MotionForm::rates);
   Simulator(const Simulator&) = delete;
   Simulator& operator=(const Simulator&) = delete;
   ~Simulator();
@@ -113,6 +115,7 @@ class Simulator {
   void acceleration_at(double t, In<double> q, In<double> v, Out<double> a);
   void generalized_forces_at(double t, In<double> q, In<double> v, Out<double> out);
   void segment(double end);
+  void segment_in_form(double end);
   void segment_with_stops(const System<double>& system, double end);
   void sample(double end, double& next);
   void check_sizes() const;
@@ -124,10 +127,11 @@ class Simulator {
   Kinematics<> kinematics_;
   std::optional<InverseDynamics<>> inverse_;  // where wrenches become joint forces
   IntegrationMethod method_;
+  std::optional<VelocityForm> form_;  // unless it is rates
   std::vector<ForceElement*> elements_;
   std::vector<WrenchElement*> wrench_elements_;
   std::vector<Sampled> sampled_;
-  std::vector<double> forces_, scratch_, q_before_, v_before_;
+  std::vector<double> forces_, scratch_, q_before_, v_before_, x_, rate_;
   std::vector<Spatial<double>> wrenches_now_;
   std::vector<Impact> impacts_;
   std::unique_ptr<Stops> stops_;

@@ -166,6 +166,8 @@ void Simulator::stop_at_limits(double restitution, double slow) {
     throw ArgumentError(fmt::format(
         "Simulator::stop_at_limits: the {} integrator does not locate events; take rk45, or StiffStops",
         name_of(integrator())));
+  if (form_)
+    throw ArgumentError("Simulator::stop_at_limits: not in nu or xi; take the form rates, or StiffStops");
   if (!(restitution >= 0 && restitution <= 1) || !(slow >= 0))
     throw ArgumentError(
         fmt::format("Simulator::stop_at_limits: restitution {}, expected 0 to 1", restitution));

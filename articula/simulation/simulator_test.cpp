@@ -6,6 +6,7 @@
 #include <numbers>
 
 #include "articula/simulation/controllers.hpp"
+#include "articula/simulation/rate_control.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/motions.hpp"
 
@@ -112,6 +113,99 @@ TEST(Simulator, ControllersReachWhatTheyAreTold) {
   still.add(float_on);
   for (int i = 0; i < 100; ++i) still.step(1e-2);
   for (int i = 0; i < n; ++i) EXPECT_NEAR(still.q[i], target[i], 1e-9);
+}
+
+/// A smooth reference is followed without error: its acceleration is fed forward.
+TEST(Simulator, ComputedTorqueFeedsTheAccelerationForward) {
+  const Model arm = shipped("arm7");
+  const int n = arm.nv();
+  const auto rows = [&](std::initializer_list<double> scales) {
+    std::vector<double> out;
+    for (const double scale : scales)
+      for (int i = 0; i < n; ++i) out.push_back(scale * (0.3 * (i % 3) - 0.2));
+    return Table({0, 0.4, 1}, out, n);
+  };
+  const Reference path(arm, rows({0, 1, -0.5}), rows({0, 2, 1}), rows({1, -3, 2}));
+  std::vector<double> q(n), v(n), a(n), q2(n), v2(n), a2(n);
+  for (const double t : {0.1, 0.39, 0.7}) {  // v and a are the rates
+    const double h = 1e-5;
+    path.at(t + h, q2, v2, a2);
+    path.at(t - h, q, v, a);
+    for (int i = 0; i < n; ++i) {
+      EXPECT_NEAR((q2[i] - q[i]) / (2 * h), (v[i] + v2[i]) / 2, 1e-7);
+      EXPECT_NEAR((v2[i] - v[i]) / (2 * h), (a[i] + a2[i]) / 2, 1e-6);
+    }
+  }
+  path.at(0.4, q, v, a);
+  EXPECT_NEAR(q[0], -0.2, 1e-15);
+  EXPECT_NEAR(v[0], -0.4, 1e-14);
+  EXPECT_NEAR(a[0], 0.6, 1e-13);
+  ComputedTorque control(arm, {std::vector<double>(n, 100), std::vector<double>(n, 20)}, path);
+  Simulator sim(arm, Integrator::rk4);
+  sim.add(control);
+  double worst = 0;
+  for (int step = 1; step <= 1000; ++step) {
+    sim.advance(step * 1e-3);
+    path.at(sim.time, q, v, a);
+    for (int i = 0; i < n && step < 1000; ++i) worst = std::max(worst, std::abs(sim.q[i] - q[i]));
+  }
+  EXPECT_LT(worst, 1e-9);
+  const Model ball(one_joint_spec(JointKind::spherical));
+  const Table three({0}, {0, 0, 0}, 3);
+  EXPECT_THROW(Reference(ball, three, three, three), ArgumentError);
+  EXPECT_THROW(Reference(arm, rows({0, 1, 2}), three, three), ArgumentError);
+}
+
+/// In (q, nu) and (q, xi) it is the same motion, with all that acts.
+TEST(Simulator, MovesInDiagonalizedVelocitiesToo) {
+  const Model arm = shipped("arm7");
+  const int n = arm.nv();
+  const auto run = [&](MotionForm form, Integrator integrator) {
+    Simulator sim(arm, integrator, {1e-11, 1e-11}, form);
+    JointDampers dampers(arm, std::vector<double>(n, 0.2));
+    TabulatedWrench push(arm, "hand", Table({0}, {0, 0.1, 0, 1, 2, 3}, 6));
+    PdControl control(arm, {std::vector<double>(n, 5), std::vector<double>(n, 1)},
+                      Reference(arm, std::vector<double>(n, 0.3)));
+    sim.add(dampers), sim.add(push), sim.add_sampled(control, 0.01);
+    for (int i = 0; i < n; ++i) sim.q[i] = 0.1 * i, sim.v[i] = 0.3 - 0.1 * i;
+    for (int step = 1; step <= 500; ++step) sim.advance(1e-3 * step);
+    std::vector<double> out = sim.q;
+    out.insert(out.end(), sim.v.begin(), sim.v.end());
+    return out;
+  };
+  const std::vector<double> expected = run(MotionForm::rates, Integrator::rk45);
+  for (const MotionForm form : {MotionForm::nu, MotionForm::xi})
+    for (const Integrator integrator :
+         {Integrator::rk4, Integrator::rk45, Integrator::cvode, Integrator::midpoint})
+      EXPECT_LT(relative_error(run(form, integrator), expected),
+                integrator == Integrator::midpoint ? 1e-3 : 1e-6)
+          << name_of(integrator) << int(form);
+  EXPECT_THROW(Simulator(arm, Integrator::variational, {}, MotionForm::nu), ArgumentError);
+  Simulator stopped(arm, Integrator::rk45, {}, MotionForm::nu);
+  EXPECT_THROW(stopped.stop_at_limits(), ArgumentError);
+}
+
+/// Each nu is a first-order loop.
+TEST(Simulator, DecoupledRatesAreLoopsOfTheirOwn) {
+  const Model arm = shipped("arm7");
+  const int n = arm.nv();
+  std::vector<double> gains(n), wanted(n), nu(n), nu0(n);
+  for (int i = 0; i < n; ++i) gains[i] = 1 + i, wanted[i] = 0.1 * (i - 3);
+  DecoupledRateControl control(arm, gains, wanted);
+  Simulator sim(arm, Integrator::rk4);
+  for (int i = 0; i < n; ++i) sim.q[i] = 0.1 * i, sim.v[i] = 0.3 - 0.1 * i;
+  DiagonalizedDynamics diagonal(arm);
+  diagonal.update(sim.q);
+  diagonal.rates_to_nu(sim.v, nu0);
+  sim.add(control);
+  for (int step = 1; step <= 500; ++step) sim.advance(1e-3 * step);
+  diagonal.update(sim.q);
+  diagonal.rates_to_nu(sim.v, nu);
+  for (int i = 0; i < n; ++i)
+    EXPECT_NEAR(nu[i], wanted[i] + (nu0[i] - wanted[i]) * std::exp(-gains[i] * 0.5), 1e-9) << i;
+  EXPECT_THROW(DecoupledRateControl(arm, {1.0}, wanted), ArgumentError);
+  EXPECT_THROW(DecoupledRateControl(shipped("quadruped", {.base = Base::free}), gains, wanted),
+               ArgumentError);
 }
 
 /// A sampled controller's force is one number between samples, whatever the integrator does inside.

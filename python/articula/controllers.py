@@ -19,30 +19,30 @@ if TYPE_CHECKING:
 
     from ._model import Model
 
-__all__ = ["PD", "ComputedTorque", "GravityCompensation"]
+__all__ = ["PD", "ComputedTorque", "DecoupledRates", "GravityCompensation"]
 
 
 class PD(NamedTuple):
     """tau = kp (reference - q) - kd v, and the gravity forces where `gravity`.
 
     kp, kd: a number for all velocities, or shape (nv,). reference: shape (nq,), or (times, configurations) between which
-    it moves at constant velocity; None: where the motion begins. period: asked so often, seconds, and held in between;
+    it moves at constant velocity, or (times, q, v, a), smooth; None: where the motion begins. period: asked so often, seconds, and held in between;
     None: asked all the time. No controller drives a free base.
     """
 
     kp: ArrayLike
     kd: ArrayLike
-    reference: Union[ArrayLike, tuple[ArrayLike, ArrayLike], None] = None
+    reference: Union[ArrayLike, tuple[ArrayLike, ...], None] = None
     gravity: bool = False
     period: float | None = None
 
 
 class ComputedTorque(NamedTuple):
-    """Inverse dynamics of the acceleration kp (reference - q) - kd v; arguments as PD's."""
+    """Inverse dynamics of the reference's acceleration + kp (reference - q) - kd v; arguments as PD's."""
 
     kp: ArrayLike
     kd: ArrayLike
-    reference: Union[ArrayLike, tuple[ArrayLike, ArrayLike], None] = None
+    reference: Union[ArrayLike, tuple[ArrayLike, ...], None] = None
     period: float | None = None
 
 
@@ -52,7 +52,21 @@ class GravityCompensation(NamedTuple):
     period: float | None = None
 
 
-Controller = Union[PD, ComputedTorque, GravityCompensation]
+class DecoupledRates(NamedTuple):
+    """Each nu of the diagonalized equations a loop of its own, nu' = gains (the wanted nu - nu); see docs/diagonalized.md.
+
+    gains: a number for all velocities, or shape (nv,). nu: shape (nv,); None: zero. gravity: nothing but gravity is
+    compensated. Not for a free base, nor for mimic joints.
+    """
+
+    gains: ArrayLike
+    nu: ArrayLike | None = None
+    gravity: bool = False
+    period: float | None = None
+
+
+Controller = Union[PD, ComputedTorque, GravityCompensation, DecoupledRates]
+KINDS = (PD, ComputedTorque, GravityCompensation, DecoupledRates)
 
 
 def _gains(function: str, name: str, x: Any, model: Model) -> list[float]:
@@ -69,11 +83,17 @@ def _reference(function: str, x: Any, model: Model) -> tuple[list[float], list[f
         return [], []
     times: list[float] = []
     expected: Sequence[tuple[int, ...]] = [(model.nq,)]
-    if isinstance(x, tuple) and len(x) == 2:
+    if isinstance(x, tuple) and len(x) in (2, 4):
         stamps = as_array(function, "a reference's times", x[0])
         if stamps.ndim != 1 or stamps.size == 0:
             raise Error(f"{function}: a reference's times have shape {stamps.shape}; expected (n,)")
         times = [float(t) for t in stamps]
+        if len(x) == 4:
+            parts = [as_array(function, f"a reference's {name}", part) for name, part in zip("qva", x[1:])]
+            for name, part in zip("qva", parts):
+                if part.shape != (len(times), model.nv):
+                    raise Error(f"{function}: a reference's {name} has shape {part.shape}; expected {(len(times), model.nv)}")
+            return times, [float(number) for part in parts for number in part.ravel()]
         x, expected = x[1], [(len(times), model.nq)]
     array = as_array(function, "a controller's reference", x)
     if array.shape not in expected:
@@ -85,6 +105,11 @@ def as_listed(function: str, entry: Any, model: Model) -> tuple[Any, ...] | None
     """What the compiled part takes for one of the controllers here; None: it is another one."""
     if isinstance(entry, GravityCompensation):
         return "gravity_compensation", None, entry.period
+    if isinstance(entry, DecoupledRates):
+        rates = _gains(function, "gains", entry.gains, model)
+        nu = [0.0] * model.nv if entry.nu is None else _gains(function, "nu", entry.nu, model)
+        only_gravity = flag(function, "a controller's gravity", entry.gravity)
+        return "decoupled_rates", None, entry.period, rates, [], [], nu, only_gravity
     if isinstance(entry, (PD, ComputedTorque)):
         gains = _gains(function, "kp", entry.kp, model), _gains(function, "kd", entry.kd, model)
         kind = "pd" if isinstance(entry, PD) else "computed_torque"

@@ -89,7 +89,7 @@ class _Progress:
 
 def _listed(function: str, model: Model, controllers: Any) -> list[tuple[Any, ...]]:
     """The controllers as the compiled part takes them."""
-    if callable(controllers) or isinstance(controllers, (_controllers.PD, _controllers.ComputedTorque, _controllers.GravityCompensation)):
+    if callable(controllers) or isinstance(controllers, _controllers.KINDS):
         controllers = [controllers]
     if not isinstance(controllers, (list, tuple)):
         raise Error(f"{function}: controllers is of type {type(controllers).__name__}; expected a controller or a list of them")

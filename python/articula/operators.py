@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccelerationCovariance", "B", "D", "Derivation", "DerivationStep", "E", "E_phi", "E_psi", "Expression", "G", "G_ring", "Gamma",
-    "H", "H_dot", "H_full", "I", "IdentityResidual", "K", "K_ring", "L", "M", "M_ring", "Omega", "Operator", "P", "P_ring", "R", "S",
+    "H", "H_dot", "H_full", "I", "IdentityResidual", "J_ring", "K", "K_ring", "L", "M", "M_ring", "Omega", "Operator", "P", "P_ring", "R", "R_ring", "S",
     "acceleration_covariance", "derive", "identities", "inv", "phi", "psi", "root_D", "rotor", "star", "tau_bar",
 ]  # fmt: skip
 
@@ -207,4 +207,6 @@ H, phi, psi, M, P, D, G, K, L = (Expression(name) for name in "H phi psi M P D G
 tau_bar, E_phi, E_psi, S, R, Omega, E, rotor, Gamma, H_full, I = (  # noqa: E741
     Expression(name) for name in "tau_bar E_phi E_psi S R Omega E rotor Gamma H_full I".split()
 )
-root_D, H_dot, M_ring, P_ring, G_ring, K_ring = (Expression(name) for name in "root_D H_dot M_ring P_ring G_ring K_ring".split())
+root_D, H_dot, M_ring, P_ring, G_ring, K_ring, R_ring, J_ring = (
+    Expression(name) for name in "root_D H_dot M_ring P_ring G_ring K_ring R_ring J_ring".split()
+)

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "articula/simulation/controllers.hpp"
+#include "articula/simulation/rate_control.hpp"
 
 namespace nb = nanobind;
 
@@ -35,6 +36,7 @@ ControllerSpec read_controller(nb::handle from) {
   ControllerSpec spec;
   spec.kind = kind == "pd"                ? Kind::pd
               : kind == "computed_torque" ? Kind::computed_torque
+              : kind == "decoupled_rates" ? Kind::decoupled_rates
               : kind == "function"        ? Kind::function
                                           : Kind::gravity_compensation;
   const nb::object function = from[1], period = from[2];
@@ -44,7 +46,7 @@ ControllerSpec read_controller(nb::handle from) {
     if (!(spec.period > 0) || !std::isfinite(spec.period))
       fail(fmt::format("a controller's period is {}; expected seconds above zero", spec.period));
   }
-  if (spec.kind == Kind::pd || spec.kind == Kind::computed_torque) {
+  if (spec.kind != Kind::function && spec.kind != Kind::gravity_compensation) {
     spec.kp = nb::cast<std::vector<double>>(from[3]);
     spec.kd = nb::cast<std::vector<double>>(from[4]);
     spec.times = nb::cast<std::vector<double>>(from[5]);
@@ -87,9 +89,18 @@ std::unique_ptr<ForceElement> make_controller(const ControllerSpec& spec, const 
   if (spec.kind == Kind::function)
     return std::make_unique<PythonForces>(spec.function, static_cast<std::size_t>(model.nv()));
   if (spec.kind == Kind::gravity_compensation) return std::make_unique<GravityCompensation>(model);
+  if (spec.kind == Kind::decoupled_rates)
+    return std::make_unique<DecoupledRateControl>(
+        model, spec.kp, spec.reference, spec.gravity ? RateCompensation::gravity : RateCompensation::all);
+  const std::size_t rows = spec.times.size(), nv = static_cast<std::size_t>(model.nv());
+  const auto table = [&](std::size_t part) {  // of q, v and a, one after the other
+    const auto from = spec.reference.begin() + static_cast<long>(part * rows * nv);
+    return Table(spec.times, {from, from + static_cast<long>(rows * nv)}, model.nv());
+  };
   const Reference reference = spec.reference.empty() ? Reference(model, {q.begin(), q.end()})
-                              : spec.times.empty()
-                                  ? Reference(model, spec.reference)
+                              : spec.times.empty()   ? Reference(model, spec.reference)
+                              : spec.reference.size() != rows * static_cast<std::size_t>(model.nq())
+                                  ? Reference(model, table(0), table(1), table(2))
                                   : Reference(model, Table(spec.times, spec.reference, model.nq()));
   const Gains gains{spec.kp, spec.kd};
   if (spec.kind == Kind::pd) return std::make_unique<PdControl>(model, gains, reference, spec.gravity);

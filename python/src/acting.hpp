@@ -12,9 +12,9 @@
 namespace articula::python {
 
 /// One of `controllers=`, as articula/motion.py has listed it: (kind, function, period, kp, kd, times, reference,
-/// gravity). Nothing of Python is touched once it is read, but the function when it is called.
+/// gravity); of decoupled_rates kp are the gains, reference nu, and gravity says that nothing else is compensated. Nothing of Python is touched once it is read, but the function when it is called.
 struct ControllerSpec {
-  enum class Kind { function, pd, computed_torque, gravity_compensation } kind;
+  enum class Kind { function, pd, computed_torque, gravity_compensation, decoupled_rates } kind;
   nanobind::handle function;  // the caller keeps it
   double period = 0;          // 0: asked at every evaluation
   std::vector<double> kp, kd, times, reference;

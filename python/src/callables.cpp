@@ -199,7 +199,9 @@ std::string documentation_of(const Algorithm& algorithm) {
   }
   if (algorithm.options_one_by_one) {
     signature += ", method=None";
-    arguments += "    method: \"automatic\" (the default), \"direct\" or \"conventional\"\n";
+    arguments +=
+        "    method: \"automatic\" (the default), \"direct\", \"conventional\", \"numerical\" or "
+        "\"printed\"\n";
   }
   signature += ", threads=None, out=None)\n--\n\n";
   arguments +=

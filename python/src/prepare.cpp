@@ -65,8 +65,9 @@ void read_options(const Callable& callable, ModelObject& m, const Given& given, 
     p.call.frames = {&p.frame, 1};
   }
   p.call.axes = axes_of(function, given[axes_slot]);
-  p.call.method = static_cast<Method>(
-      choice(function, "method", given[method_slot], {"automatic", "direct", "conventional"}));
+  p.call.method =
+      static_cast<Method>(choice(function, "method", given[method_slot],
+                                 {"automatic", "direct", "conventional", "numerical", "printed"}));
   p.threads = thread_count(function, given[threads_slot]);
 }
 

@@ -242,3 +242,14 @@ def test_all_are_methods():
     assert len(ALGORITHMS) >= 31
     for name in NAMES:
         assert callable(getattr(articula.Model, name))
+
+
+def test_ways_to_linearize():
+    """LIN's Algorithms 4 and 6, as they are used and as they are printed."""
+    arm = articula.load("arm7")
+    given = states(arm, 1)
+    q, v, tau = (given[name][0] for name in ("q", "v", "tau"))
+    expected = arm.linearized_forward(q, v, tau)
+    for method in ("direct", "conventional", "numerical", "printed"):
+        for found, wanted in zip(arm.linearized_forward(q, v, tau, method=method), expected):
+            np.testing.assert_allclose(found, wanted, rtol=1e-9, atol=1e-9 * abs(wanted).max())

@@ -69,7 +69,7 @@ def test_controllers():
 
 def test_controllers_of_the_library():
     """They do what the same in Python does."""
-    from articula.controllers import PD, ComputedTorque, GravityCompensation
+    from articula.controllers import PD, ComputedTorque, DecoupledRates, GravityCompensation
 
     arm = articula.load("arm7")
     q, target = np.full(7, 0.2), np.full(7, 0.3)
@@ -84,6 +84,18 @@ def test_controllers_of_the_library():
         x = articula.simulate(arm, duration=0.1, q=q, controllers=ours, step=2e-3)
         y = articula.simulate(arm, duration=0.1, q=q, controllers=[function], step=2e-3)
         np.testing.assert_allclose(x.q, y.q, atol=1e-10)
+    # Each nu a loop of its own, and a smooth reference that is followed exactly.
+    still = articula.simulate(arm, duration=0.5, q=q, v=np.ones(7), controllers=DecoupledRates(3))
+    energies = [arm.kinetic_energy(still.q[i], still.v[i]) for i in (0, -1)]
+    np.testing.assert_allclose(energies[1], energies[0] * np.exp(-3), rtol=1e-6)
+    zero, one = np.zeros(7), np.ones(7)
+    smooth = ComputedTorque(1, 1, ([0, 0.5], [q, target], [zero, one], [one, zero]))
+    followed = articula.simulate(arm, duration=0.5, q=q, controllers=smooth)
+    np.testing.assert_allclose(followed.q[-1], target, atol=1e-8)
+    np.testing.assert_allclose(followed.v[-1], one, atol=1e-6)
+    for wrong in (DecoupledRates("x"), DecoupledRates([1, 2]), DecoupledRates(1, [1]), PD(1, 1, ([0, 1], [q, q], [q], [q, q]))):
+        with pytest.raises(articula.Error):
+            articula.simulate(arm, duration=0.1, controllers=wrong)
     for wrong in (PD("x", 1), PD(1, [1, 2]), PD(1, 1, [1, 2]), PD(1, 1, ([1], [1])), PD(1, 1, ([], [])), PD(1, 1, period=-1), GravityCompensation("x")):
         with pytest.raises(articula.Error):
             articula.simulate(arm, duration=0.1, controllers=wrong)

@@ -1,0 +1,34 @@
+#include "articula/simulation/rate_control.hpp"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+namespace articula {
+
+DecoupledRateControl::DecoupledRateControl(const Model& model, std::vector<double> gains,
+                                           std::vector<double> desired_nu, RateCompensation compensation)
+    : work_(model),
+      gains_(std::move(gains)),
+      desired_(std::move(desired_nu)),
+      tau_(model.nv()),
+      compensation_(compensation) {
+  if (model.base() == Base::free)
+    throw ArgumentError("DecoupledRateControl: a free base has no motor; it is for fixed ones");
+  for (const auto& [name, x] : {std::pair{"gains", &gains_}, {"desired nu", &desired_}}) {
+    if (x->size() != tau_.size())
+      throw ArgumentError(fmt::format("DecoupledRateControl: {} has {} numbers, model '{}' needs nv = {}",
+                                      name, x->size(), model.name(), tau_.size()));
+    for (const double number : *x)
+      if (!std::isfinite(number))
+        throw ArgumentError(fmt::format("DecoupledRateControl: a number of {} is {}", name, number));
+  }
+}
+
+void DecoupledRateControl::add_forces(double, In<double> q, In<double> v, Out<double> tau) {
+  work_.update(q);
+  decoupled_rate_control(work_, v, desired_, gains_, compensation_, tau_);
+  for (std::size_t i = 0; i < tau_.size(); ++i) tau[i] += tau_[i];
+}
+
+}  // namespace articula
