@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <optional>
+#include <iterator>
 
-#include "articula/batch/monte_carlo.hpp"
 #include "cli/device.hpp"
 #include "cli/input.hpp"
-#include "cli/progress.hpp"
 #include "cli/states.hpp"
 #include "cli/stop.hpp"
 
@@ -79,66 +77,93 @@ bool can_run_together(const TreeSetup& setup) {
          stepping_of(setup.integrator) == Stepping::explicit_step;
 }
 
-/// A row for each run that was made.
-std::string table_of(const std::vector<MonteCarloRun>& results, const std::vector<Drawn>& drawn,
-                     const std::vector<Column>& columns) {
-  std::string text = "run,failed";
-  for (const Drawn& d : drawn) append_csv_word("draw:" + d.name, text += ',');
-  for (const Column& c : columns) append_csv_word(c.name, text += ',');
-  text += ",largest_speed,error\n";
-  for (std::size_t i = 0; i < results.size(); ++i) {
-    const MonteCarloRun& r = results[i];
-    if (!r.done) continue;
-    text += fmt::format("{},{}", i, r.error.empty() ? 0 : 1);
-    for (const double x : r.draws) text += fmt::format(",{}", x);
-    for (std::size_t k = 0; k < columns.size(); ++k)
-      text += k < r.end.size() ? fmt::format(",{}", r.end[k]) : ",nan";
-    text += fmt::format(",{}", r.fastest);
-    std::string error;
-    for (const char c : r.error)
-      error += c == '"' ? std::string("\"\"") : std::string(1, c == '\n' ? ' ' : c);
-    text += error.empty() ? ",\n" : ",\"" + error + "\"\n";
-  }
-  return text;
-}
-
 }  // namespace
 
-std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& grid,
-                        const MonteCarloOptions& options, int& failed) {
-  MonteCarlo what;
-  if (!options.distributions.empty()) what.drawn = DistributionsFile(options.distributions, model).read();
-  const std::vector<Column> columns = TreeMotion(model, setup).columns();  // and the setup is sound
-  what.runs = options.runs, what.seed = options.seed, what.threads = options.threads;
-  what.q = setup.q, what.v = setup.v, what.tau = setup.tau;
-  what.grid = grid;
-  what.make = [&](const MonteCarloStart& start) {
-    TreeSetup own = setup;
+void MonteCarloOptions::add_to(CLI::App& app) {
+  app.add_option("--monte-carlo", runs, "Make this many runs; one summary row each (CSV)")
+      ->check(CLI::Range(1, 2'000'000'000))
+      ->type_name("N");
+  app.add_option("--distributions", distributions, "JSON: what is drawn for each run")->type_name("FILE");
+  app.add_option("--seed", seed, "Of the draws")->capture_default_str();
+  app.add_option("--threads", threads, "For --monte-carlo (default: all cores)")->check(CLI::Range(1, 4096));
+  add_device_option(app, device, "Where the steps of --monte-carlo are made");
+  app.add_option(
+         "--shard", shard,
+         "Make part I of K of the runs, I from 0, into the folder --out FOLDER/ (articula merge joins them); "
+         "default: what mpirun, srun, an array of jobs, .. say")
+      ->type_name("I/K");
+  app.add_option("--block", block, "Runs between writes of a shard (default: by N and K)")->type_name("RUNS");
+  app.add_flag("--steal", steal, "A shard that is done takes over what other shards have not begun, or left");
+  app.add_option("--lease", lease, "After this long without a word a shard's block is taken over")
+      ->capture_default_str()
+      ->type_name("SECONDS");
+}
+
+MonteCarloTable::MonteCarloTable(const Model& model, const TreeSetup& setup, const Grid& grid,
+                                 const MonteCarloOptions& options)
+    : model_(model), setup_(setup) {
+  if (!options.distributions.empty()) what_.drawn = DistributionsFile(options.distributions, model).read();
+  columns_ = TreeMotion(model, setup).columns();  // and the setup is sound
+  what_.seed = options.seed, what_.threads = options.threads;
+  what_.q = setup.q, what_.v = setup.v, what_.tau = setup.tau;
+  what_.grid = grid;
+  what_.make = [this](const MonteCarloStart& start) {
+    TreeSetup own = setup_;
     own.q = start.q, own.v = start.v, own.tau = start.tau;
     return std::make_unique<RunMotion>(start.model, own);
   };
-  what.together = can_run_together(setup), what.damping = setup.model_damping;
-  std::optional<cuda::Batch<double>> device;
+  what_.together = can_run_together(setup), what_.damping = setup.model_damping;
+  what_.integrator = setup.integrator;
+  what_.stop = &stop_flag();
   if (options.device == "cuda") {
-    if (!what.together || model.nv() == 0)
+    if (!what_.together || model.nv() == 0)
       throw InputError(
           "--device cuda is for runs whose steps are all alike: constant forces, no friction, limits checked "
           "or "
           "ignored, an integrator of fixed steps");
-    device.emplace(device_batch(model));
-    what.engine = MonteCarlo::Engine{
-        [&](In<double> inertias) { device->vary(inertias); },
-        [&](In<double> q, In<double> v, In<double> tau, const RolloutOptions& how, Out<double> q_path,
-            Out<double> v_path) { device->rollout(q, v, tau, how, q_path, v_path); }};
+    device_.emplace(device_batch(model));
+    what_.engine = MonteCarlo::Engine{
+        [this](In<double> inertias) { device_->vary(inertias); },
+        [this](In<double> q, In<double> v, In<double> tau, const RolloutOptions& how, Out<double> q_path,
+               Out<double> v_path) { device_->rollout(q, v, tau, how, q_path, v_path); }};
   }
-  what.integrator = setup.integrator;
-  what.stop = &stop_flag();
-  Progress progress("runs", std::size_t(options.runs));
-  what.told = [&](std::size_t finished) { progress.at(finished); };
-  const std::vector<MonteCarloRun> results = articula::monte_carlo(model, what);
-  failed = int(
-      std::count_if(results.begin(), results.end(), [](const MonteCarloRun& r) { return !r.error.empty(); }));
-  return table_of(results, what.drawn, columns);
+  header_ = "run,failed";
+  for (const Drawn& d : what_.drawn) append_csv_word("draw:" + d.name, header_ += ',');
+  for (const Column& c : columns_) append_csv_word(c.name, header_ += ',');
+  header_ += ",largest_speed,error\n";
+}
+
+/// A row for each run that was made.
+void MonteCarloTable::append_rows(MonteCarloPiece& piece) const {
+  auto out = std::back_inserter(piece.text);
+  for (std::size_t i = 0; i < piece.runs.size(); ++i) {
+    const MonteCarloRun& r = piece.runs[i];
+    if (!r.done) continue;
+    fmt::format_to(out, "{},{}", piece.first + std::int64_t(i), r.error.empty() ? 0 : 1);
+    for (const double x : r.draws) fmt::format_to(out, ",{}", x);
+    for (std::size_t k = 0; k < columns_.size(); ++k)
+      k < r.end.size() ? fmt::format_to(out, ",{}", r.end[k]) : fmt::format_to(out, ",nan");
+    fmt::format_to(out, ",{}", r.fastest);
+    std::string error;
+    for (const char c : r.error)
+      error += c == '"' ? std::string("\"\"") : std::string(1, c == '\n' ? ' ' : c);
+    piece.text += error.empty() ? ",\n" : ",\"" + error + "\"\n";
+  }
+}
+
+std::uint64_t MonteCarloTable::rows(std::uint64_t first, std::uint64_t count,
+                                    const std::function<void(std::string_view)>& give,
+                                    const std::function<void(std::uint64_t)>& told) {
+  what_.first = std::int64_t(first), what_.runs = std::int64_t(count), what_.told = told;
+  std::uint64_t failed = 0;
+  articula::monte_carlo(
+      model_, what_, [this](MonteCarloPiece& piece) { append_rows(piece); },
+      [&](MonteCarloPiece& piece) {
+        failed +=
+            std::uint64_t(std::ranges::count_if(piece.runs, [](const auto& r) { return !r.error.empty(); }));
+        give(piece.text);
+      });
+  return failed;
 }
 
 }  // namespace articula::cli

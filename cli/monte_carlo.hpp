@@ -2,25 +2,68 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
+#include "articula/batch/monte_carlo.hpp"
+#include "articula/cuda/batch.hpp"
 #include "articula/model/model.hpp"
+#include "cli/resume.hpp"
 #include "cli/schedule.hpp"
 #include "cli/tree_motion.hpp"
 
 namespace articula::cli {
 
 struct MonteCarloOptions {
-  int runs = 0;
+  std::uint64_t runs = 0;
   std::uint64_t seed = 1;
   int threads = 0;            // 0: all cores
   std::string distributions;  // file; empty: nothing is drawn
   std::string device = "cpu";
+  // Of sharded runs.
+  std::string shard;  // "I/K"; empty: the launcher's environment says
+  std::uint64_t block = 0;
+  bool steal = false;
+  double lease = 60;
+
+  void add_to(CLI::App& app);
 };
 
-/// Runs them on all cores; the text (CSV) is the same for any number of threads. Failed runs are rows too,
-/// with their error. `failed` receives how many.
-std::string monte_carlo(const Model& model, const TreeSetup& setup, const Grid& grid,
-                        const MonteCarloOptions& options, int& failed);
+/// The table of all runs; its text is the same for any number of threads and parts. Failed runs are rows too, with their
+/// error.
+class MonteCarloTable {
+ public:
+  MonteCarloTable(const Model& model, const TreeSetup& setup, const Grid& grid,
+                  const MonteCarloOptions& options);
+  MonteCarloTable(const MonteCarloTable&) = delete;
+  /// The first line.
+  const std::string& header() const { return header_; }
+  /// Parts begin at multiples of it.
+  int group() const { return monte_carlo_group(model_, what_); }
+  const std::vector<Drawn>& drawn() const { return what_.drawn; }
+  /// Gives the rows of some runs, in their order; returns how many failed.
+  std::uint64_t rows(std::uint64_t first, std::uint64_t count,
+                     const std::function<void(std::string_view)>& give,
+                     const std::function<void(std::uint64_t)>& told);
+
+ private:
+  void append_rows(MonteCarloPiece& piece) const;
+
+  const Model& model_;
+  const TreeSetup& setup_;
+  MonteCarlo what_;
+  std::vector<Column> columns_;
+  std::string header_;
+  std::optional<cuda::Batch<double>> device_;
+};
+
+/// Makes a part of the runs, durably, in a folder (articula/batch/sharded.hpp). `about`: the settings that all parts must
+/// share, beside those of the options.
+ExitCode run_sharded(const Model& model, const TreeSetup& setup, const Grid& grid, MonteCarloOptions options,
+                     const std::string& folder, const About& about);
+/// Whether --out names a folder: by its ending, or because it is one.
+bool is_folder(const std::string& out);
+/// Warns where a launcher has started many processes that all make the same file.
+void warn_of_launcher(const std::string& out);
 
 }  // namespace articula::cli

@@ -170,18 +170,29 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
   return impossible;
 }
 
-ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOptions& o, const Grid& grid) {
+ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOptions& o,
+                  const Schedule& when) {
   if (o.resume || !o.plot.empty() || !o.report.empty())
     throw InputError("--monte-carlo goes with none of --resume, --plot and --report");
+  if (is_folder(o.out) || !o.monte_carlo.shard.empty()) {
+    TreeMotion motion(model, setup);
+    return run_sharded(model, setup, when.grid, o.monte_carlo, o.out,
+                       about_run(motion, o, when, is_adaptive(setup.integrator)));
+  }
   if (o.out != "-" && format_of(o.out) != FileFormat::csv)
     throw InputError(fmt::format("--monte-carlo writes CSV; --out {} has another ending", o.out));
+  warn_of_launcher(o.out);
+  MonteCarloTable table(model, setup, when.grid, o.monte_carlo);
   Output out(o.out);
   watch_signals("articula: stopped; the runs before are not written\n");
-  int failed = 0;
-  out.write(monte_carlo(model, setup, grid, o.monte_carlo, failed));
+  out.write(table.header());
+  const std::uint64_t runs = o.monte_carlo.runs;
+  Progress progress("runs", runs);
+  const std::uint64_t failed = table.rows(
+      0, runs, [&](std::string_view rows) { out.write(rows); }, [&](std::uint64_t n) { progress.at(n); });
   out.finish();
-  if (failed > 0) say("{} of {} runs failed; see their column 'error'", failed, o.monte_carlo.runs);
-  return asked_to_stop() || failed == o.monte_carlo.runs ? impossible : done;
+  if (failed > 0) say("{} of {} runs failed; see their column 'error'", failed, runs);
+  return asked_to_stop() || failed == runs ? impossible : done;
 }
 
 /// Before the run, for it may be long.
@@ -258,9 +269,10 @@ ExitCode run(const SimulateOptions& o) {
   const Model model = build_and_warn(read, o.model);
   const TreeSetup setup = read_setup(o, model, read);
   const Schedule when = schedule(o, is_adaptive(setup.integrator));
-  if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when.grid);
+  if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when);
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
   if (o.monte_carlo.device != "cpu") throw InputError("--device goes with --monte-carlo N");
+  if (!o.monte_carlo.shard.empty()) throw InputError("--shard goes with --monte-carlo N");
   TreeMotion motion(model, setup);
   return run_motion(motion, o, when, setup.integrator, [&](const Recording& recording) {
     const ModelVisuals visuals = load_visuals(o.model.source, o.model.read_options());
@@ -320,15 +332,7 @@ void add_run_options(CLI::App& app, SimulateOptions* o) {
       ->type_name("SECONDS");
   app.add_option("--memory-limit", o->memory_limit, "End when more memory is needed; --resume goes on")
       ->type_name("MEGABYTES");
-  app.add_option("--monte-carlo", o->monte_carlo.runs, "Make this many runs; one summary row each (CSV)")
-      ->check(CLI::Range(1, 100'000'000))
-      ->type_name("N");
-  app.add_option("--distributions", o->monte_carlo.distributions, "JSON: what is drawn for each run")
-      ->type_name("FILE");
-  app.add_option("--seed", o->monte_carlo.seed, "Of the draws")->capture_default_str();
-  app.add_option("--threads", o->monte_carlo.threads, "For --monte-carlo (default: all cores)")
-      ->check(CLI::Range(1, 4096));
-  add_device_option(app, o->monte_carlo.device, "Where the steps of --monte-carlo are made");
+  o->monte_carlo.add_to(app);
 }
 
 }  // namespace
@@ -356,7 +360,9 @@ Subcommand add_simulate(CLI::App& program) {
       "  articula simulate double_pendulum --duration 2 --step 0.01\n"
       "  articula simulate four_bar --duration 2 --every 0.1\n"
       "  articula simulate quadruped --base free --duration 1 --integrator variational --every 0.1\n"
-      "  articula simulate puma560 --duration 5 --every 0.01 --out run.csv --report run.html\n");
+      "  articula simulate puma560 --duration 5 --every 0.01 --out run.csv --report run.html\n"
+      "  articula simulate arm7 --duration 1 --monte-carlo 1000 --shard 0/2 --out runs/   (then 1/2, and "
+      "articula merge)\n");
   return {&app, [o] {
             try {
               set_limits(*o);

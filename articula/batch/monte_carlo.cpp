@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
 #include <numbers>
@@ -42,7 +43,8 @@ class Stream {
 };
 
 /// Draws run i's numbers; throws where they make no mechanism. `draws` has them in any case.
-MonteCarloStart draw_start(const Model& model, const MonteCarlo& what, int i, std::vector<double>& draws) {
+MonteCarloStart draw_start(const Model& model, const MonteCarlo& what, std::int64_t i,
+                           std::vector<double>& draws) {
   Stream stream(what.seed, std::uint64_t(i));
   MonteCarloStart start{model, what.q, what.v, what.tau, {}};
   ModelSpec spec;
@@ -81,33 +83,42 @@ MonteCarloStart draw_start(const Model& model, const MonteCarlo& what, int i, st
 /// The runs of one call, on as many threads as there are.
 class Runs {
  public:
-  Runs(const Model& model, const MonteCarlo& what) : model_(model), what_(what), results_(what.runs) {
+  using Piece = MonteCarloPiece;
+  Runs(const Model& model, const MonteCarlo& what, const std::function<void(Piece&)>& finish)
+      : model_(model), what_(what), finish_(finish), group_(monte_carlo_group(model, what)) {
     for (const Drawn& d : what.drawn) other_masses_ |= d.what == Drawn::What::mass;
-    // Which runs are together depends on their numbers alone, too.
-    if (what.together && model.nv() > 0) group_ = what.engine ? what.engine->at_once : 16;
+    if (what.first % group_ != 0)
+      throw ArgumentError(
+          fmt::format("monte_carlo: first is {}, expected a multiple of {}", what.first, group_));
   }
-  std::vector<MonteCarloRun> make();
+  void make(const std::function<void(Piece&)>& give);
 
  private:
   bool stopped() const { return given_up_ || (what_.stop && what_.stop->load(std::memory_order_relaxed)); }
-  void alone(int i);
+  void alone(std::int64_t i, MonteCarloRun& result);
   void together(const std::vector<MonteCarloStart>& starts, const std::vector<MonteCarloRun*>& results);
-  void group(int begin, int end);
+  void group(Piece& piece);
   void work();
 
   const Model& model_;
   const MonteCarlo& what_;
-  std::vector<MonteCarloRun> results_;
+  const std::function<void(Piece&)>& finish_;
+  const int group_;
   bool other_masses_ = false;
-  int group_ = 1;
-  std::atomic<int> next_{0}, finished_{0};
   std::atomic<bool> given_up_{false};
+  // Groups that are at work or wait to be given: next_ is at most so many before given_.
+  struct Place {
+    Piece piece;
+    bool ready = false;
+  };
+  std::vector<Place> places_;
+  std::int64_t groups_ = 0, next_ = 0, given_ = 0;  // under guard_, as places' ready
   std::mutex guard_;
+  std::condition_variable room_, ready_;
   std::exception_ptr thrown_;
 };
 
-void Runs::alone(int i) {
-  MonteCarloRun& result = results_[i];
+void Runs::alone(std::int64_t i, MonteCarloRun& result) {
   try {
     const MonteCarloStart start = draw_start(model_, what_, i, result.draws);
     const std::unique_ptr<MonteCarloMotion> motion = what_.make(start);
@@ -187,14 +198,14 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
   }
 }
 
-void Runs::group(int begin, int end) {
-  if (end - begin > 1) {
+void Runs::group(Piece& piece) {
+  if (piece.runs.size() > 1) {
     std::vector<MonteCarloStart> starts;
     std::vector<MonteCarloRun*> of;
-    for (int i = begin; i < end; ++i) {
+    for (std::size_t k = 0; k < piece.runs.size(); ++k) {
       try {
-        starts.push_back(draw_start(model_, what_, i, results_[i].draws));
-        of.push_back(&results_[i]);
+        starts.push_back(draw_start(model_, what_, piece.first + std::int64_t(k), piece.runs[k].draws));
+        of.push_back(&piece.runs[k]);
       } catch (const Error&) {  // said below, by the run alone
       }
     }
@@ -204,15 +215,32 @@ void Runs::group(int begin, int end) {
       if (what_.engine) throw;  // else said below
     }
   }
-  for (int i = begin; i < end && !stopped(); ++i)
-    if (!results_[i].done) alone(i);
+  for (std::size_t k = 0; k < piece.runs.size() && !stopped(); ++k)
+    if (!piece.runs[k].done) alone(piece.first + std::int64_t(k), piece.runs[k]);
+  if (finish_) finish_(piece);
 }
 
+/// A signal only sets a flag: who waits looks at it now and then.
+constexpr std::chrono::milliseconds a_while{20};
+
 void Runs::work() {
-  const int groups = (what_.runs + group_ - 1) / group_;
   try {
-    for (int i; !stopped() && (i = next_++) < groups; ++finished_)
-      group(i * group_, std::min(what_.runs, (i + 1) * group_));
+    for (;;) {
+      std::unique_lock lock(guard_);
+      while (!stopped() && next_ < groups_ && next_ - given_ >= std::int64_t(places_.size()))
+        room_.wait_for(lock, a_while);
+      if (stopped() || next_ >= groups_) return;
+      const std::int64_t mine = next_++;
+      lock.unlock();
+      Place& place = places_[std::size_t(mine) % places_.size()];
+      place.piece.first = what_.first + mine * group_;
+      place.piece.runs.assign(std::size_t(std::min<std::int64_t>(group_, what_.runs - mine * group_)), {});
+      place.piece.text.clear();
+      group(place.piece);
+      lock.lock();
+      place.ready = true;
+      if (mine == given_) ready_.notify_one();
+    }
   } catch (...) {
     const std::lock_guard lock(guard_);
     if (!thrown_) thrown_ = std::current_exception();
@@ -220,21 +248,37 @@ void Runs::work() {
   }
 }
 
-std::vector<MonteCarloRun> Runs::make() {
+void Runs::make(const std::function<void(Piece&)>& give) {
   // Each thread takes the next group; what a run gives depends on its number alone.
-  const int groups = (what_.runs + group_ - 1) / group_;
+  groups_ = (what_.runs + group_ - 1) / group_;
   const int hardware = int(std::max(1u, std::thread::hardware_concurrency()));
   const int most = what_.engine ? 1 : what_.threads > 0 ? what_.threads : hardware;
-  const int count = std::min(most, std::max(1, groups));
+  const int count = int(std::clamp<std::int64_t>(groups_, 1, most));
+  places_.resize(std::size_t(std::clamp<std::int64_t>(groups_, 1, what_.engine ? 2 : 16 * count + 64)));
   std::vector<std::jthread> threads;
   for (int i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
-  while (finished_ < groups && !stopped()) {
-    if (what_.told) what_.told(std::size_t(std::min(finished_.load() * group_, what_.runs)));
-    std::this_thread::sleep_for(std::chrono::milliseconds(finished_ < 20 ? 2 : 50));
+  try {
+    while (given_ < groups_ && !stopped()) {
+      std::unique_lock lock(guard_);
+      Place& place = places_[std::size_t(given_) % places_.size()];
+      if (!place.ready) ready_.wait_for(lock, a_while);
+      const bool is_ready = place.ready;
+      lock.unlock();
+      if (what_.told) what_.told(std::size_t(std::min(given_ * group_, what_.runs)));
+      if (!is_ready) continue;
+      give(place.piece);
+      lock.lock();
+      place.ready = false;
+      ++given_;
+      room_.notify_one();
+    }
+  } catch (...) {
+    given_up_ = true;
+    throw;
   }
   threads.clear();
   if (thrown_) std::rethrow_exception(thrown_);
-  return std::move(results_);
+  for (; given_ < next_; ++given_) give(places_[std::size_t(given_) % places_.size()].piece);  // after a stop
 }
 
 }  // namespace
@@ -275,8 +319,20 @@ void add_drawn(const Model& model, const std::string& section, const std::string
                                     what == Drawn::What::mass ? "link" : "joint"));
 }
 
+int monte_carlo_group(const Model& model, const MonteCarlo& what) {
+  return !what.together || model.nv() == 0 ? 1 : what.engine ? what.engine->at_once : 16;
+}
+void monte_carlo(const Model& model, const MonteCarlo& what,
+                 const std::function<void(MonteCarloPiece&)>& finish,
+                 const std::function<void(MonteCarloPiece&)>& give) {
+  Runs(model, what, finish).make(give);
+}
 std::vector<MonteCarloRun> monte_carlo(const Model& model, const MonteCarlo& what) {
-  return Runs(model, what).make();
+  std::vector<MonteCarloRun> out(std::size_t(what.runs));
+  monte_carlo(model, what, nullptr, [&](MonteCarloPiece& piece) {
+    std::move(piece.runs.begin(), piece.runs.end(), out.begin() + (piece.first - what.first));
+  });
+  return out;
 }
 
 }  // namespace articula

@@ -46,7 +46,8 @@ class MonteCarloMotion {
 };
 
 struct MonteCarlo {
-  int runs = 0;
+  std::int64_t first = 0;  // the number of the first run: a multiple of monte_carlo_group()
+  std::int64_t runs = 0;
   std::uint64_t seed = 1;
   int threads = 0;  // 0: all cores
   std::vector<Drawn> drawn;
@@ -81,8 +82,23 @@ struct MonteCarloRun {
   double fastest = 0;              // the largest |velocity| at any step
 };
 
-/// One result for each run, in their order. Errors of the library are a run's own; anything else that is thrown ends
-/// all runs, and is thrown again.
+/// Runs with numbers from one multiple of this to the next are computed together, wherever that is, so that what a run
+/// gives is the same bits whether it is asked for with all others or with those of its group.
+int monte_carlo_group(const Model& model, const MonteCarlo& what);
+
+/// Some runs, one after the other, and what the caller makes of them.
+struct MonteCarloPiece {
+  std::int64_t first = 0;
+  std::vector<MonteCarloRun> runs;
+  std::string text;
+};
+/// Gives all runs in their order, by the calling thread, and keeps few: memory does not grow with their number. `finish`,
+/// if there is one, has each piece first, on the thread that made it. Errors of the library are a run's own; anything
+/// else that is thrown ends all runs, and is thrown again. After a stop, runs may be missing among the last ones.
+void monte_carlo(const Model& model, const MonteCarlo& what,
+                 const std::function<void(MonteCarloPiece&)>& finish,
+                 const std::function<void(MonteCarloPiece&)>& give);
+/// One result for each run, in their order.
 std::vector<MonteCarloRun> monte_carlo(const Model& model, const MonteCarlo& what);
 
 }  // namespace articula
