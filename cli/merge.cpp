@@ -6,6 +6,7 @@
 #include <map>
 
 #include "articula/batch/run_folder.hpp"
+#include "articula/batch/run_statistics.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 
@@ -35,14 +36,24 @@ ExitCode run_merge(const MergeOptions& o) {
   const RunManifest& run = blocks.manifest();
   Output out(o.out);
   Progress progress("blocks", run.blocks());
-  out.write(run.header);
+  const bool statistics = run.kind == "statistics";
+  if (!statistics) out.write(run.header);
+  StatisticsTree tree;
   const bool sound = blocks.for_each([&](std::uint64_t number, std::string_view text) {
-    out.write(text);
+    if (statistics)
+      tree.add(RunStatistics::of(text), (run.rows_of(number) + run.unit - 1) / run.unit);
+    else
+      out.write(text);
     progress.at(number);
   });
   if (!sound) return tell_missing(blocks, o.folder);
+  if (statistics) {
+    const auto columns = Json::parse(run.header).get<std::vector<std::string>>();
+    out.write(tree.result(columns.size()).describe(columns));
+  }
   out.finish();
-  if (blocks.failed() > 0) say("{} of {} runs failed; see their column 'error'", blocks.failed(), run.rows);
+  if (blocks.failed() > 0)
+    say("{} of {} runs failed{}", blocks.failed(), run.rows, statistics ? "" : "; see their column 'error'");
   return blocks.failed() == run.rows ? impossible : done;
 }
 

@@ -70,6 +70,9 @@ class RunMotion : public MonteCarloMotion {
   TreeMotion motion_;
 };
 
+/// Large enough that joining leaves costs little beside the runs.
+constexpr int leaf_of_statistics = 256;
+
 /// Runs whose steps are all alike, constant forces and nothing else, go many at once.
 bool can_run_together(const TreeSetup& setup) {
   return !setup.torque && setup.forces.is_null() && setup.controllers.is_null() && !setup.model_friction &&
@@ -87,6 +90,8 @@ void MonteCarloOptions::add_to(CLI::App& app) {
   app.add_option("--seed", seed, "Of the draws")->capture_default_str();
   app.add_option("--threads", threads, "For --monte-carlo (default: all cores)")->check(CLI::Range(1, 4096));
   add_device_option(app, device, "Where the steps of --monte-carlo are made");
+  app.add_flag("--statistics", statistics,
+               "In place of rows: mean, covariance, quantiles and histograms of all runs (JSON)");
   app.add_option(
          "--shard", shard,
          "Make part I of K of the runs, I from 0, into the folder --out FOLDER/ (articula merge joins them); "
@@ -127,15 +132,25 @@ MonteCarloTable::MonteCarloTable(const Model& model, const TreeSetup& setup, con
         [this](In<double> q, In<double> v, In<double> tau, const RolloutOptions& how, Out<double> q_path,
                Out<double> v_path) { device_->rollout(q, v, tau, how, q_path, v_path); }};
   }
+  if (options.statistics) what_.piece = std::max(leaf_of_statistics, monte_carlo_group(model, what_));
   header_ = "run,failed";
   for (const Drawn& d : what_.drawn) append_csv_word("draw:" + d.name, header_ += ',');
   for (const Column& c : columns_) append_csv_word(c.name, header_ += ',');
   header_ += ",largest_speed,error\n";
 }
 
+std::vector<std::string> MonteCarloTable::columns() const {
+  std::vector<std::string> out;
+  for (const Drawn& d : what_.drawn) out.push_back("draw:" + d.name);
+  for (const Column& c : columns_) out.push_back(c.name);
+  out.emplace_back("largest_speed");
+  return out;
+}
+
 /// A row for each run that was made.
-void MonteCarloTable::append_rows(MonteCarloPiece& piece) const {
-  auto out = std::back_inserter(piece.text);
+std::string MonteCarloTable::rows_of(const MonteCarloPiece& piece) const {
+  std::string text;
+  auto out = std::back_inserter(text);
   for (std::size_t i = 0; i < piece.runs.size(); ++i) {
     const MonteCarloRun& r = piece.runs[i];
     if (!r.done) continue;
@@ -147,8 +162,24 @@ void MonteCarloTable::append_rows(MonteCarloPiece& piece) const {
     std::string error;
     for (const char c : r.error)
       error += c == '"' ? std::string("\"\"") : std::string(1, c == '\n' ? ' ' : c);
-    piece.text += error.empty() ? ",\n" : ",\"" + error + "\"\n";
+    text += error.empty() ? ",\n" : ",\"" + error + "\"\n";
   }
+  return text;
+}
+
+RunStatistics MonteCarloTable::statistics_of(const MonteCarloPiece& piece) const {
+  std::vector<double> rows;
+  std::uint64_t failed = 0;
+  for (const MonteCarloRun& r : piece.runs) {
+    if (!r.done || !r.error.empty()) {
+      ++failed;
+      continue;
+    }
+    rows.insert(rows.end(), r.draws.begin(), r.draws.end());
+    rows.insert(rows.end(), r.end.begin(), r.end.end());
+    rows.push_back(r.fastest);
+  }
+  return {what_.drawn.size() + columns_.size() + 1, rows, failed};
 }
 
 std::uint64_t MonteCarloTable::rows(std::uint64_t first, std::uint64_t count,
@@ -157,13 +188,22 @@ std::uint64_t MonteCarloTable::rows(std::uint64_t first, std::uint64_t count,
   what_.first = std::int64_t(first), what_.runs = std::int64_t(count), what_.told = told;
   std::uint64_t failed = 0;
   articula::monte_carlo(
-      model_, what_, [this](MonteCarloPiece& piece) { append_rows(piece); },
+      model_, what_, [this](MonteCarloPiece& piece) { piece.made = rows_of(piece); },
       [&](MonteCarloPiece& piece) {
-        failed +=
-            std::uint64_t(std::ranges::count_if(piece.runs, [](const auto& r) { return !r.error.empty(); }));
-        give(piece.text);
+        for (const MonteCarloRun& r : piece.runs) failed += !r.error.empty();
+        give(std::any_cast<const std::string&>(piece.made));
       });
   return failed;
+}
+
+RunStatistics MonteCarloTable::statistics(std::uint64_t first, std::uint64_t count,
+                                          const std::function<void(std::uint64_t)>& told) {
+  what_.first = std::int64_t(first), what_.runs = std::int64_t(count), what_.told = told;
+  StatisticsTree tree;
+  articula::monte_carlo(
+      model_, what_, [this](MonteCarloPiece& piece) { piece.made = statistics_of(piece); },
+      [&](MonteCarloPiece& piece) { tree.add(std::any_cast<RunStatistics>(std::move(piece.made)), 1); });
+  return tree.result(columns().size());
 }
 
 }  // namespace articula::cli

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "articula/batch/monte_carlo.hpp"
+#include "articula/batch/run_statistics.hpp"
 #include "articula/cuda/batch.hpp"
 #include "articula/model/model.hpp"
 #include "cli/resume.hpp"
@@ -20,6 +21,7 @@ struct MonteCarloOptions {
   int threads = 0;            // 0: all cores
   std::string distributions;  // file; empty: nothing is drawn
   std::string device = "cpu";
+  bool statistics = false;  // of all runs, in place of rows
   // Of sharded runs.
   std::string shard;  // "I/K"; empty: the launcher's environment says
   std::uint64_t block = 0;
@@ -38,16 +40,21 @@ class MonteCarloTable {
   MonteCarloTable(const MonteCarloTable&) = delete;
   /// The first line.
   const std::string& header() const { return header_; }
-  /// Parts begin at multiples of it.
-  int group() const { return monte_carlo_group(model_, what_); }
+  /// Parts begin at multiples of it; of statistics, it is the leaf of their tree.
+  int group() const { return what_.piece > 0 ? what_.piece : monte_carlo_group(model_, what_); }
   const std::vector<Drawn>& drawn() const { return what_.drawn; }
+  std::vector<std::string> columns() const;  // of numbers
+  /// What some runs, from a multiple of the group on, say together (--statistics).
+  RunStatistics statistics(std::uint64_t first, std::uint64_t count,
+                           const std::function<void(std::uint64_t)>& told);
   /// Gives the rows of some runs, in their order; returns how many failed.
   std::uint64_t rows(std::uint64_t first, std::uint64_t count,
                      const std::function<void(std::string_view)>& give,
                      const std::function<void(std::uint64_t)>& told);
 
  private:
-  void append_rows(MonteCarloPiece& piece) const;
+  std::string rows_of(const MonteCarloPiece& piece) const;
+  RunStatistics statistics_of(const MonteCarloPiece& piece) const;
 
   const Model& model_;
   const TreeSetup& setup_;

@@ -12,6 +12,7 @@
 #include "articula/kernels/instruction_set.hpp"
 #include "articula/model/fingerprint.hpp"
 #include "cli/monte_carlo.hpp"
+#include "cli/output.hpp"
 #include "cli/progress.hpp"
 #include "cli/stop.hpp"
 
@@ -88,7 +89,9 @@ About about_all(const Model& model, const TreeSetup& setup, const Grid& grid,
 
 /// A power of two times the group, so that any two sizes nest.
 std::uint64_t block_of(const MonteCarloOptions& o, std::uint64_t shards, std::uint64_t group) {
-  if (o.block == 0) return rows_of_blocks(o.runs, shards, group);
+  constexpr std::uint64_t most_rows = 16384, most_of_statistics = 262'144;
+  if (o.block == 0)
+    return rows_of_blocks(o.runs, shards, group, o.statistics ? most_of_statistics : most_rows);
   std::uint64_t out = group;
   while (out < o.block) out *= 2;
   return out;
@@ -127,7 +130,16 @@ ExitCode run_sharded(const Model& model, const TreeSetup& setup, const Grid& gri
   work.run.header = table.header();
   work.run.about = about_all(model, setup, grid, o, table.drawn(), about);
   work.run.command = command_without_shard(), work.run.where = fs::current_path().string();
+  if (o.statistics) {
+    work.run.kind = "statistics", work.run.unit = std::uint64_t(table.group());
+    work.run.header = Json(table.columns()).dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
   work.make = [&](std::uint64_t first, std::uint64_t count, std::uint64_t& failed, const auto& told) {
+    if (o.statistics) {
+      const RunStatistics some = table.statistics(first, count, told);
+      failed = some.failed();
+      return some.text();
+    }
     std::string text;
     failed = table.rows(
         first, count, [&](std::string_view rows) { text += rows; }, told);
@@ -138,8 +150,7 @@ ExitCode run_sharded(const Model& model, const TreeSetup& setup, const Grid& gri
   const ShardOutcome out = run_shard(
       folder, work, shard,
       {o.steal, o.lease, &stop_flag(), [&](std::uint64_t done, std::uint64_t) { progress.at(done); }});
-  if (out.failed > 0)
-    say("{} runs of shard {}/{} failed; see their column 'error'", out.failed, shard.index, shard.count);
+  if (out.failed > 0) say("{} runs of shard {}/{} failed", out.failed, shard.index, shard.count);
   if (!out.stopped) return done;
   say("stopped; {} has every block before, the same command goes on", folder);
   return impossible;

@@ -179,19 +179,29 @@ ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOpti
     return run_sharded(model, setup, when.grid, o.monte_carlo, o.out,
                        about_run(motion, o, when, is_adaptive(setup.integrator)));
   }
-  if (o.out != "-" && format_of(o.out) != FileFormat::csv)
+  const bool statistics = o.monte_carlo.statistics;
+  if (o.out != "-" && !statistics && format_of(o.out) != FileFormat::csv)
     throw InputError(fmt::format("--monte-carlo writes CSV; --out {} has another ending", o.out));
   warn_of_launcher(o.out);
   MonteCarloTable table(model, setup, when.grid, o.monte_carlo);
   Output out(o.out);
   watch_signals("articula: stopped; the runs before are not written\n");
-  out.write(table.header());
   const std::uint64_t runs = o.monte_carlo.runs;
   Progress progress("runs", runs);
-  const std::uint64_t failed = table.rows(
-      0, runs, [&](std::string_view rows) { out.write(rows); }, [&](std::uint64_t n) { progress.at(n); });
+  const auto told = [&](std::uint64_t n) { progress.at(n); };
+  std::uint64_t failed = 0;
+  if (statistics) {
+    const RunStatistics all = table.statistics(0, runs, told);
+    if (asked_to_stop()) throw ComputationError("stopped; nothing is written");
+    failed = all.failed();
+    out.write(all.describe(table.columns()));
+  } else {
+    out.write(table.header());
+    failed = table.rows(
+        0, runs, [&](std::string_view rows) { out.write(rows); }, told);
+  }
   out.finish();
-  if (failed > 0) say("{} of {} runs failed; see their column 'error'", failed, runs);
+  if (failed > 0) say("{} of {} runs failed{}", failed, runs, statistics ? "" : "; see their column 'error'");
   return asked_to_stop() || failed == runs ? impossible : done;
 }
 

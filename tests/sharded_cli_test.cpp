@@ -140,6 +140,46 @@ TEST_F(ShardedCommand, RefusesWhatDoesNotFitTogether) {
   expect_failure(2, {"merge", path("home")}, "", {"damaged"});
 }
 
+TEST_F(ShardedCommand, StatisticsNeedNoRows) {
+  const Words words = runs("5000") + Words{"--statistics"};
+  const Ran one = run(words);
+  EXPECT_EQ(one.code, 0) << one.err;
+  for (const std::string count : {"1", "2", "5"}) {
+    for (int i = 0; i < std::stoi(count); ++i)
+      EXPECT_EQ(
+          run(words + Words{"--shard", std::to_string(i) + "/" + count, "--out", path("s" + count + "/")})
+              .code,
+          0);
+    EXPECT_EQ(CommandLine::run({"merge", path("s" + count)}).out, one.out) << count;
+  }
+  EXPECT_EQ(one.out, run(words + Words{"--threads", "1"}).out);
+  // What the rows say.
+  const Json all = Json::parse(one.out);
+  const std::string rows = run(runs("5000")).out;
+  std::istringstream lines(rows);
+  std::string line, word;
+  std::getline(lines, line);
+  std::istringstream names(line);
+  int column = 0, at = 0, failed = 0, count = 0;
+  for (; std::getline(names, word, ',') && word != "q:joint2"; ++at) column = at + 1;
+  double sum = 0;
+  while (std::getline(lines, line)) {
+    std::istringstream words_of(line);
+    for (int i = 0; i <= column; ++i) {
+      std::getline(words_of, word, ',');
+      if (i == 1 && word == "1") {
+        ++failed;
+        break;
+      }
+      if (i == column) sum += std::stod(word), ++count;
+    }
+  }
+  EXPECT_EQ(all["failed"], failed);
+  EXPECT_EQ(all["runs"], 5000);
+  EXPECT_NEAR(all["columns"]["q:joint2"]["mean"].get<double>(), sum / count, 1e-12);
+  refuses(runs("5000") + Words{"--shard", "0/2", "--out", path("s2/")}, "its kind is statistics");
+}
+
 TEST_F(ShardedCommand, KilledAtAnyMomentItGoesOn) {
   const Words words = runs("2000") + Words{"--block", "16", "--threads", "1"};
   const std::string one = run(runs("2000")).out;

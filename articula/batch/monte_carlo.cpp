@@ -85,11 +85,15 @@ class Runs {
  public:
   using Piece = MonteCarloPiece;
   Runs(const Model& model, const MonteCarlo& what, const std::function<void(Piece&)>& finish)
-      : model_(model), what_(what), finish_(finish), group_(monte_carlo_group(model, what)) {
+      : model_(model),
+        what_(what),
+        finish_(finish),
+        group_(monte_carlo_group(model, what)),
+        piece_(what.piece > 0 ? what.piece : group_) {
     for (const Drawn& d : what.drawn) other_masses_ |= d.what == Drawn::What::mass;
-    if (what.first % group_ != 0)
-      throw ArgumentError(
-          fmt::format("monte_carlo: first is {}, expected a multiple of {}", what.first, group_));
+    if (what.first % group_ != 0 || piece_ % group_ != 0)
+      throw ArgumentError(fmt::format("monte_carlo: first is {} and piece {}, expected multiples of {}",
+                                      what.first, what.piece, group_));
   }
   void make(const std::function<void(Piece&)>& give);
 
@@ -97,22 +101,22 @@ class Runs {
   bool stopped() const { return given_up_ || (what_.stop && what_.stop->load(std::memory_order_relaxed)); }
   void alone(std::int64_t i, MonteCarloRun& result);
   void together(const std::vector<MonteCarloStart>& starts, const std::vector<MonteCarloRun*>& results);
-  void group(Piece& piece);
+  void group(std::int64_t first, std::span<MonteCarloRun> runs);
   void work();
 
   const Model& model_;
   const MonteCarlo& what_;
   const std::function<void(Piece&)>& finish_;
-  const int group_;
+  const int group_, piece_;
   bool other_masses_ = false;
   std::atomic<bool> given_up_{false};
-  // Groups that are at work or wait to be given: next_ is at most so many before given_.
+  // Pieces that are at work or wait to be given: next_ is at most so many before given_.
   struct Place {
     Piece piece;
     bool ready = false;
   };
   std::vector<Place> places_;
-  std::int64_t groups_ = 0, next_ = 0, given_ = 0;  // under guard_, as places' ready
+  std::int64_t pieces_ = 0, next_ = 0, given_ = 0;  // under guard_, as places' ready
   std::mutex guard_;
   std::condition_variable room_, ready_;
   std::exception_ptr thrown_;
@@ -198,14 +202,14 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
   }
 }
 
-void Runs::group(Piece& piece) {
-  if (piece.runs.size() > 1) {
+void Runs::group(std::int64_t first, std::span<MonteCarloRun> runs) {
+  if (runs.size() > 1) {
     std::vector<MonteCarloStart> starts;
     std::vector<MonteCarloRun*> of;
-    for (std::size_t k = 0; k < piece.runs.size(); ++k) {
+    for (std::size_t k = 0; k < runs.size(); ++k) {
       try {
-        starts.push_back(draw_start(model_, what_, piece.first + std::int64_t(k), piece.runs[k].draws));
-        of.push_back(&piece.runs[k]);
+        starts.push_back(draw_start(model_, what_, first + std::int64_t(k), runs[k].draws));
+        of.push_back(&runs[k]);
       } catch (const Error&) {  // said below, by the run alone
       }
     }
@@ -215,9 +219,8 @@ void Runs::group(Piece& piece) {
       if (what_.engine) throw;  // else said below
     }
   }
-  for (std::size_t k = 0; k < piece.runs.size() && !stopped(); ++k)
-    if (!piece.runs[k].done) alone(piece.first + std::int64_t(k), piece.runs[k]);
-  if (finish_) finish_(piece);
+  for (std::size_t k = 0; k < runs.size() && !stopped(); ++k)
+    if (!runs[k].done) alone(first + std::int64_t(k), runs[k]);
 }
 
 /// A signal only sets a flag: who waits looks at it now and then.
@@ -227,16 +230,20 @@ void Runs::work() {
   try {
     for (;;) {
       std::unique_lock lock(guard_);
-      while (!stopped() && next_ < groups_ && next_ - given_ >= std::int64_t(places_.size()))
+      while (!stopped() && next_ < pieces_ && next_ - given_ >= std::int64_t(places_.size()))
         room_.wait_for(lock, a_while);
-      if (stopped() || next_ >= groups_) return;
+      if (stopped() || next_ >= pieces_) return;
       const std::int64_t mine = next_++;
       lock.unlock();
       Place& place = places_[std::size_t(mine) % places_.size()];
-      place.piece.first = what_.first + mine * group_;
-      place.piece.runs.assign(std::size_t(std::min<std::int64_t>(group_, what_.runs - mine * group_)), {});
-      place.piece.text.clear();
-      group(place.piece);
+      place.piece.first = what_.first + mine * piece_;
+      place.piece.runs.assign(std::size_t(std::min<std::int64_t>(piece_, what_.runs - mine * piece_)), {});
+      place.piece.made.reset();
+      const std::span<MonteCarloRun> runs = place.piece.runs;
+      for (std::size_t k = 0; k < runs.size() && !stopped(); k += std::size_t(group_))
+        group(place.piece.first + std::int64_t(k),
+              runs.subspan(k, std::min(std::size_t(group_), runs.size() - k)));
+      if (finish_) finish_(place.piece);
       lock.lock();
       place.ready = true;
       if (mine == given_) ready_.notify_one();
@@ -249,22 +256,22 @@ void Runs::work() {
 }
 
 void Runs::make(const std::function<void(Piece&)>& give) {
-  // Each thread takes the next group; what a run gives depends on its number alone.
-  groups_ = (what_.runs + group_ - 1) / group_;
+  // Each thread takes the next piece; what a run gives depends on its number alone.
+  pieces_ = (what_.runs + piece_ - 1) / piece_;
   const int hardware = int(std::max(1u, std::thread::hardware_concurrency()));
   const int most = what_.engine ? 1 : what_.threads > 0 ? what_.threads : hardware;
-  const int count = int(std::clamp<std::int64_t>(groups_, 1, most));
-  places_.resize(std::size_t(std::clamp<std::int64_t>(groups_, 1, what_.engine ? 2 : 16 * count + 64)));
+  const int count = int(std::clamp<std::int64_t>(pieces_, 1, most));
+  places_.resize(std::size_t(std::clamp<std::int64_t>(pieces_, 1, what_.engine ? 2 : 16 * count + 64)));
   std::vector<std::jthread> threads;
   for (int i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
   try {
-    while (given_ < groups_ && !stopped()) {
+    while (given_ < pieces_ && !stopped()) {
       std::unique_lock lock(guard_);
       Place& place = places_[std::size_t(given_) % places_.size()];
       if (!place.ready) ready_.wait_for(lock, a_while);
       const bool is_ready = place.ready;
       lock.unlock();
-      if (what_.told) what_.told(std::size_t(std::min(given_ * group_, what_.runs)));
+      if (what_.told) what_.told(std::size_t(std::min(given_ * piece_, what_.runs)));
       if (!is_ready) continue;
       give(place.piece);
       lock.lock();

@@ -2,6 +2,7 @@
 // on the seed and its number alone, not on threads.
 #pragma once
 
+#include <any>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -69,6 +70,8 @@ struct MonteCarlo {
     int at_once = 4096;
   };
   std::optional<Engine> engine;
+  /// Runs of a piece (see below), made by one thread; a multiple of monte_carlo_group(), or 0: that.
+  int piece = 0;
   /// Ends all runs; those that were not finished are not done.
   const std::atomic<bool>* stop = nullptr;
   /// Told by the calling thread, now and then, how many runs are finished.
@@ -90,7 +93,7 @@ int monte_carlo_group(const Model& model, const MonteCarlo& what);
 struct MonteCarloPiece {
   std::int64_t first = 0;
   std::vector<MonteCarloRun> runs;
-  std::string text;
+  std::any made;
 };
 /// Gives all runs in their order, by the calling thread, and keeps few: memory does not grow with their number. `finish`,
 /// if there is one, has each piece first, on the thread that made it. Errors of the library are a run's own; anything

@@ -39,6 +39,7 @@ std::string as_text(const RunManifest& m) {
                  {"block", m.block},
                  {"shards", m.shards},
                  {"kind", m.kind},
+                 {"unit", m.unit},
                  {"about", about},
                  {"command", m.command},
                  {"where", m.where},
@@ -104,11 +105,11 @@ std::string RunManifest::command_of(std::uint64_t shard) const {
   return out + fmt::format("--shard {}/{}", shard, shards);
 }
 
-std::uint64_t rows_of_blocks(std::uint64_t rows, std::uint64_t shards, std::uint64_t unit) {
-  constexpr std::uint64_t blocks_of_each = 16, most_rows = 16384;
+std::uint64_t rows_of_blocks(std::uint64_t rows, std::uint64_t shards, std::uint64_t unit,
+                             std::uint64_t most) {
+  constexpr std::uint64_t blocks_of_each = 16;
   const std::uint64_t wanted = rows / shards / blocks_of_each / unit;
-  return unit *
-         std::bit_floor(std::clamp<std::uint64_t>(wanted, 1, std::max<std::uint64_t>(1, most_rows / unit)));
+  return unit * std::bit_floor(std::clamp<std::uint64_t>(wanted, 1, std::max<std::uint64_t>(1, most / unit)));
 }
 
 RunManifest read_manifest(const std::string& folder) {
@@ -124,13 +125,14 @@ RunManifest read_manifest(const std::string& folder) {
       throw ArgumentError(fmt::format("{} is of format {}, this version of articula reads {}", path, format,
                                       format_of_folder));
     m.rows = json.at("rows"), m.block = json.at("block"), m.shards = json.at("shards");
-    m.kind = json.at("kind"), m.header = json.at("header"), m.where = json.at("where");
+    m.kind = json.at("kind"), m.unit = json.at("unit"), m.header = json.at("header"),
+    m.where = json.at("where");
     m.command = json.at("command").get<std::vector<std::string>>();
     for (const auto& [key, value] : json.at("about").items()) m.about.emplace_back(key, value);
   } catch (const Json::exception& error) {
     throw ArgumentError(fmt::format("{} is damaged: {}", path, error.what()));
   }
-  if (m.rows == 0 || m.block == 0 || m.shards == 0)
+  if (m.rows == 0 || m.block == 0 || m.shards == 0 || m.unit == 0)
     throw ArgumentError(fmt::format("{} is damaged: rows, block and shards must be more than 0", path));
   return m;
 }

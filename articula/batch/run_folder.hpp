@@ -23,9 +23,10 @@ struct Shard {
 };
 
 struct RunManifest {
-  std::uint64_t rows = 0, block = 1, shards = 1;           // block: rows of each, but for the last
-  std::string kind = "rows";                               // or "statistics"
-  std::string header;                                      // the merged file's first line
+  std::uint64_t rows = 0, block = 1, shards = 1;  // block: rows of each, but for the last
+  std::string kind = "rows";                      // or "statistics", whose leaves have `unit` rows
+  std::uint64_t unit = 1;
+  std::string header;  // the merged file's first line; of statistics: the columns, a list in JSON
   std::vector<std::pair<std::string, std::string>> about;  // what must be the same for all shards
   std::vector<std::string> command;                        // without --shard
   std::string where;                                       // the folder in which that was given
@@ -40,8 +41,10 @@ struct RunManifest {
   /// For a shell.
   std::string command_of(std::uint64_t shard) const;
 };
-/// Rows of a block: a power of two times `unit`, so that each shard has some sixteen blocks, and none is large.
-std::uint64_t rows_of_blocks(std::uint64_t rows, std::uint64_t shards, std::uint64_t unit);
+/// Rows of a block: a power of two times `unit`, so that each shard has some sixteen blocks, and none has more than
+/// `most` rows, but for a unit.
+std::uint64_t rows_of_blocks(std::uint64_t rows, std::uint64_t shards, std::uint64_t unit,
+                             std::uint64_t most = 16384);
 
 /// Makes run.json, and the folder, or finds that it is of the same run. ArgumentError, naming what differs, where it is
 /// not, or where the folder holds something else.

@@ -167,8 +167,8 @@ class RunMotion : public MonteCarloMotion {
 };
 
 /// Names of columns, numbers (runs x columns; draws, the state at the end, the largest speed), and what failed.
-nb::tuple results_of(const std::vector<MonteCarloRun>& runs, const std::vector<Drawn>& drawn,
-                     const std::vector<Column>& columns) {
+nb::tuple results_of(std::int64_t first, const std::vector<MonteCarloRun>& runs,
+                     const std::vector<Drawn>& drawn, const std::vector<Column>& columns) {
   nb::list names, errors;
   for (const Drawn& d : drawn) names.append("draw:" + d.name);
   for (const Column& c : columns) names.append(c.name);
@@ -182,13 +182,14 @@ nb::tuple results_of(const std::vector<MonteCarloRun>& runs, const std::vector<D
     if (runs[i].error.empty())
       std::ranges::copy(runs[i].end, row.begin() + static_cast<std::ptrdiff_t>(drawn.size()));
     row.back() = runs[i].fastest;
-    if (!runs[i].error.empty()) errors.append(nb::make_tuple(i, runs[i].error));
+    if (!runs[i].error.empty())
+      errors.append(nb::make_tuple(first + static_cast<std::int64_t>(i), runs[i].error));
   }
   return nb::make_tuple(names, table.array, errors);
 }
 
 using Distribution = std::tuple<std::string, std::string, bool, double, double>;
-nb::tuple run_many(nb::handle model, int runs, std::uint64_t seed, int threads,
+nb::tuple run_many(nb::handle model, std::int64_t first, int runs, std::uint64_t seed, int threads,
                    const std::vector<Distribution>& distributions, const std::string& integrator,
                    double duration, double step, nb::handle q, nb::handle v, nb::handle tau, bool damping,
                    bool friction, const std::string& limits, double restitution, nb::list controllers,
@@ -200,7 +201,7 @@ nb::tuple run_many(nb::handle model, int runs, std::uint64_t seed, int threads,
   const auto start = numbers_in(q, "q", nq), rates = numbers_in(v, "v", nv),
              forces = numbers_in(tau, "tau", nv);
   MonteCarlo what;
-  what.runs = runs, what.seed = seed, what.threads = threads;
+  what.first = first, what.runs = runs, what.seed = seed, what.threads = threads;
   for (const auto& [section, name, normal, a, b] : distributions)
     add_drawn(m.model, section, name, normal, a, b, what.drawn);
   what.q.assign(start.begin(), start.end());
@@ -235,7 +236,7 @@ nb::tuple run_many(nb::handle model, int runs, std::uint64_t seed, int threads,
     results = monte_carlo(m.model, what);
   }
   if (interrupted) std::rethrow_exception(interrupted);
-  return results_of(results, what.drawn, columns);
+  return results_of(first, results, what.drawn, columns);
 }
 
 }  // namespace
@@ -244,10 +245,10 @@ void add_many_motions(nb::module_& m) {
   m.def("_rollout", rollout, nb::arg("model"), nb::arg("count"), nb::arg("q"), nb::arg("v"),
         nb::arg("tau").none(), nb::arg("each_step"), nb::arg("step"), nb::arg("steps"), nb::arg("every"),
         nb::arg("integrator"), nb::arg("damping"), nb::arg("threads"), nb::arg("progress").none());
-  m.def("_monte_carlo", run_many, nb::arg("model"), nb::arg("runs"), nb::arg("seed"), nb::arg("threads"),
-        nb::arg("distributions"), nb::arg("integrator"), nb::arg("duration"), nb::arg("step"), nb::arg("q"),
-        nb::arg("v"), nb::arg("tau"), nb::arg("damping"), nb::arg("friction"), nb::arg("limits"),
-        nb::arg("restitution"), nb::arg("controllers"), nb::arg("progress").none());
+  m.def("_monte_carlo", run_many, nb::arg("model"), nb::arg("first"), nb::arg("runs"), nb::arg("seed"),
+        nb::arg("threads"), nb::arg("distributions"), nb::arg("integrator"), nb::arg("duration"),
+        nb::arg("step"), nb::arg("q"), nb::arg("v"), nb::arg("tau"), nb::arg("damping"), nb::arg("friction"),
+        nb::arg("limits"), nb::arg("restitution"), nb::arg("controllers"), nb::arg("progress").none());
 }
 
 }  // namespace articula::python
