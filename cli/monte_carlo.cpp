@@ -87,6 +87,9 @@ void MonteCarloOptions::add_to(CLI::App& app) {
       ->check(CLI::Range(1, 2'000'000'000))
       ->type_name("N");
   app.add_option("--distributions", distributions, "JSON: what is drawn for each run")->type_name("FILE");
+  app.add_option("--sweep", sweep,
+                 "JSON: in place of these two, what is varied from run to run, and its design")
+      ->type_name("FILE");
   app.add_option("--seed", seed, "Of the draws")->capture_default_str();
   app.add_option("--threads", threads, "For --monte-carlo (default: all cores)")->check(CLI::Range(1, 4096));
   add_device_option(app, device, "Where the steps of --monte-carlo are made");
@@ -106,7 +109,14 @@ void MonteCarloOptions::add_to(CLI::App& app) {
 
 MonteCarloTable::MonteCarloTable(const Model& model, const TreeSetup& setup, const Grid& grid,
                                  const MonteCarloOptions& options)
-    : model_(model), setup_(setup) {
+    : model_(model), setup_(setup), runs_(options.runs) {
+  if (!options.sweep.empty()) {
+    sweep_.emplace(read_sweep(options.sweep, model, setup, options.seed));
+    what_.drawn = sweep_->drawn, runs_ = sweep_->design.size();
+    what_.chosen = [this](std::int64_t run, std::span<double> out) {
+      sweep_->numbers(std::uint64_t(run), out);
+    };
+  }
   if (!options.distributions.empty()) what_.drawn = DistributionsFile(options.distributions, model).read();
   columns_ = TreeMotion(model, setup).columns();  // and the setup is sound
   what_.seed = options.seed, what_.threads = options.threads;
@@ -115,13 +125,14 @@ MonteCarloTable::MonteCarloTable(const Model& model, const TreeSetup& setup, con
   what_.make = [this](const MonteCarloStart& start) {
     TreeSetup own = setup_;
     own.q = start.q, own.v = start.v, own.tau = start.tau;
+    if (sweep_) sweep_->put(start.draws, own);
     return std::make_unique<RunMotion>(start.model, own);
   };
   what_.together = can_run_together(setup), what_.damping = setup.model_damping;
   what_.integrator = setup.integrator;
   what_.stop = &stop_flag();
   if (options.device == "cuda") {
-    if (!what_.together || model.nv() == 0)
+    if (monte_carlo_group(model, what_) == 1)
       throw InputError(
           "--device cuda is for runs whose steps are all alike: constant forces, no friction, limits checked "
           "or "

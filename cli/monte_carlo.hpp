@@ -11,6 +11,7 @@
 #include "articula/model/model.hpp"
 #include "cli/resume.hpp"
 #include "cli/schedule.hpp"
+#include "cli/sweep.hpp"
 #include "cli/tree_motion.hpp"
 
 namespace articula::cli {
@@ -20,6 +21,7 @@ struct MonteCarloOptions {
   std::uint64_t seed = 1;
   int threads = 0;            // 0: all cores
   std::string distributions;  // file; empty: nothing is drawn
+  std::string sweep;          // file: what is chosen in place of that
   std::string device = "cpu";
   bool statistics = false;  // of all runs, in place of rows
   // Of sharded runs.
@@ -43,6 +45,8 @@ class MonteCarloTable {
   /// Parts begin at multiples of it; of statistics, it is the leaf of their tree.
   int group() const { return what_.piece > 0 ? what_.piece : monte_carlo_group(model_, what_); }
   const std::vector<Drawn>& drawn() const { return what_.drawn; }
+  /// As many as were asked for, or as a sweep has points.
+  std::uint64_t runs() const { return runs_; }
   std::vector<std::string> columns() const;  // of numbers
   /// What some runs, from a multiple of the group on, say together (--statistics).
   RunStatistics statistics(std::uint64_t first, std::uint64_t count,
@@ -59,6 +63,8 @@ class MonteCarloTable {
   const Model& model_;
   const TreeSetup& setup_;
   MonteCarlo what_;
+  std::optional<Sweep> sweep_;
+  std::uint64_t runs_;
   std::vector<Column> columns_;
   std::string header_;
   std::optional<cuda::Batch<double>> device_;

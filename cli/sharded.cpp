@@ -11,6 +11,7 @@
 
 #include "articula/kernels/instruction_set.hpp"
 #include "articula/model/fingerprint.hpp"
+#include "cli/input.hpp"
 #include "cli/monte_carlo.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
@@ -83,6 +84,8 @@ About about_all(const Model& model, const TreeSetup& setup, const Grid& grid,
   Fingerprint draws;
   for (const Drawn& d : drawn) draws.add(d.name).add(d.normal ? "normal" : "uniform").add(d.a).add(d.b);
   add("--distributions", draws.text());
+  add("--sweep",
+      options.sweep.empty() ? "none" : Fingerprint().add(read_all(options.sweep, options.sweep)).text());
   add("--duration", grid.duration), add("--seed", options.seed), add("--device", options.device);
   return out;
 }
@@ -125,7 +128,7 @@ ExitCode run_sharded(const Model& model, const TreeSetup& setup, const Grid& gri
   if (o.threads == 0) o.threads = threads_beside(launched.neighbours);
   MonteCarloTable table(model, setup, grid, o);
   ShardedWork work;
-  work.run.rows = o.runs, work.run.shards = shard.count;
+  work.run.rows = o.runs = table.runs(), work.run.shards = shard.count;
   work.run.block = block_of(o, shard.count, std::uint64_t(table.group()));
   work.run.header = table.header();
   work.run.about = about_all(model, setup, grid, o, table.drawn(), about);

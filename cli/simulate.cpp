@@ -186,7 +186,7 @@ ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOpti
   MonteCarloTable table(model, setup, when.grid, o.monte_carlo);
   Output out(o.out);
   watch_signals("articula: stopped; the runs before are not written\n");
-  const std::uint64_t runs = o.monte_carlo.runs;
+  const std::uint64_t runs = table.runs();
   Progress progress("runs", runs);
   const auto told = [&](std::uint64_t n) { progress.at(n); };
   std::uint64_t failed = 0;
@@ -224,8 +224,8 @@ void check_pages(const SimulateOptions& o) {
 
 /// Arms, objects and the constraints between them; its state and joint forces are in the scene.
 ExitCode run_scene(const SimulateOptions& o, const SceneSpec& spec) {
-  if (!o.forces.empty() || !o.controllers.empty() || o.monte_carlo.runs > 0 || o.damping || o.friction ||
-      (o.limits != "check" && o.limits != "ignore"))
+  if (!o.forces.empty() || !o.controllers.empty() || o.monte_carlo.runs > 0 || !o.monte_carlo.sweep.empty() ||
+      o.damping || o.friction || (o.limits != "check" && o.limits != "ignore"))
     throw InputError(
         "a scene, or a model with loops, goes with --duration, --step, --every, --integrator, --tolerance, "
         "--torque, --project, --out, --resume, --plot and --report; the model with --initial, too");
@@ -279,7 +279,10 @@ ExitCode run(const SimulateOptions& o) {
   const Model model = build_and_warn(read, o.model);
   const TreeSetup setup = read_setup(o, model, read);
   const Schedule when = schedule(o, is_adaptive(setup.integrator));
-  if (o.monte_carlo.runs > 0) return run_many(model, setup, o, when);
+  if (!o.monte_carlo.sweep.empty() && (o.monte_carlo.runs > 0 || !o.monte_carlo.distributions.empty()))
+    throw InputError(
+        "--sweep goes with neither --monte-carlo nor --distributions: it says itself how many runs");
+  if (o.monte_carlo.runs > 0 || !o.monte_carlo.sweep.empty()) return run_many(model, setup, o, when);
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
   if (o.monte_carlo.device != "cpu") throw InputError("--device goes with --monte-carlo N");
   if (!o.monte_carlo.shard.empty()) throw InputError("--shard goes with --monte-carlo N");

@@ -140,6 +140,50 @@ TEST_F(ShardedCommand, RefusesWhatDoesNotFitTogether) {
   expect_failure(2, {"merge", path("home")}, "", {"damaged"});
 }
 
+TEST_F(ShardedCommand, SweepsAreMadeInParts) {
+  const std::string control = write("c.json", R"({"controllers": [{"type": "pd", "kp": 20, "kd": 2}]})");
+  const auto sweep = [&](const std::string& text) {
+    return pendulum + Words{"--controllers", control, "--sweep", write("s.json", text)};
+  };
+  const Words grid = sweep(R"({"design": "grid", "axes": {"q:joint1": [0.1, 0.2, 0.3], "mass:*": [1, 2],
+    "controllers:/controllers/0/kp": {"least": 10, "largest": 30, "steps": 3}, "gravity:z": [-9.81], "damping:joint2": [0.5]}})");
+  const Ran one = run(grid);
+  EXPECT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(std::count(one.out.begin(), one.out.end(), '\n'), 19);
+  EXPECT_NE(one.out.find("draw:controllers:/controllers/0/kp"), std::string::npos);
+  for (const char* part : {"0/2", "1/2"})
+    EXPECT_EQ(run(grid + Words{"--shard", part, "--out", path("r/")}).code, 0);
+  EXPECT_EQ(CommandLine::run({"merge", path("r")}).out, one.out);
+  // The last of them is that motion alone, with its numbers.
+  std::string row = one.out.substr(0, one.out.size() - 1);
+  row = row.substr(row.rfind('\n') + 1);
+  EXPECT_EQ(row.rfind("17,0,0.3,2,2,30,-9.81,0.5,1,", 0), 0u) << row;
+  const Ran alone =
+      run(pendulum + Words{"--controllers", write("c2.json", R"({"type": "pd", "kp": 30, "kd": 2})"),
+                           "--sweep", write("s2.json", R"({"axes": {"q:joint1": [0.3], "mass:*": [2]}})")});
+  std::string end = alone.out.substr(0, alone.out.size() - 1);
+  end = end.substr(end.rfind('\n') + 1);
+  EXPECT_EQ(row.substr(row.find(",0.5,1,") + 7), end.substr(end.find(",2,2,1,") + 7));
+  for (const char* design : {"latin_hypercube", "sobol"}) {
+    const Words some = sweep(std::string(R"({"design": ")") + design +
+                             R"(", "points": 50, "axes": {"q:joint1": {"least": -1, "largest": 1}}})");
+    const Ran ran = run(some);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 51);
+  }
+  refuses(sweep("{"), "--sweep");
+  refuses(sweep(R"({"axes": {"q:joint9": [1]}})"), "joint9");
+  refuses(sweep(R"({"axes": {"w:joint1": [1]}})"), "known: q, v, mass");
+  refuses(sweep(R"({"axes": {"q:joint1": "x"}})"), "list of numbers");
+  refuses(sweep(R"({"axes": {"q:joint1": ["x"]}})"), "--sweep");
+  refuses(sweep(R"({"axes": {"controllers:/controllers/1/kp": [1]}})"), "no number at");
+  refuses(sweep(R"({"axes": {"controllers:kp": [1]}})"), "--sweep");
+  refuses(sweep(R"({"axes": {"q:joint1": {"least": 0, "largest": 1}}})"), "needs values");
+  refuses(sweep(R"({"design": "dice", "axes": {"q:joint1": [1]}})"), "dice");
+  refuses(sweep(R"({"grid": 1, "axes": {"q:joint1": [1]}})"), "\"grid\" is not known");
+  refuses(grid + Words{"--monte-carlo", "3"}, "--sweep");
+}
+
 TEST_F(ShardedCommand, StatisticsNeedNoRows) {
   const Words words = runs("5000") + Words{"--statistics"};
   const Ran one = run(words);

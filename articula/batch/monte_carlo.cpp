@@ -47,13 +47,17 @@ MonteCarloStart draw_start(const Model& model, const MonteCarlo& what, std::int6
                            std::vector<double>& draws) {
   Stream stream(what.seed, std::uint64_t(i));
   MonteCarloStart start{model, what.q, what.v, what.tau, {}};
-  ModelSpec spec;
-  bool other_masses = false;
+  std::optional<ModelSpec> other;
+  const auto spec = [&]() -> ModelSpec& { return other ? *other : other.emplace(model.spec()); };
+  Vec3<double> gravity = model.gravity();
   std::vector<double> dq(model.nv());
-  draws.clear();
-  for (const Drawn& d : what.drawn) {
-    const double x = d.normal ? d.a + d.b * stream.normal() : d.a + (d.b - d.a) * stream.uniform();
-    draws.push_back(x);
+  draws.resize(what.drawn.size());
+  if (what.chosen) what.chosen(i, draws);
+  for (std::size_t k = 0; k < draws.size(); ++k) {
+    const Drawn& d = what.drawn[k];
+    if (!what.chosen)
+      draws[k] = d.normal ? d.a + d.b * stream.normal() : d.a + (d.b - d.a) * stream.uniform();
+    const double x = draws[k];
     switch (d.what) {
       case Drawn::What::q:
         dq[d.index] += x;
@@ -65,17 +69,32 @@ MonteCarloStart draw_start(const Model& model, const MonteCarlo& what, std::int6
         start.tau[d.index] += x;
         break;
       case Drawn::What::mass: {
-        if (!other_masses) spec = model.spec(), other_masses = true;
-        MassProperties& mass = spec.links[d.index].mass;
+        MassProperties& mass = spec().links[d.index].mass;
         mass.mass *= x;
         for (double* j : {&mass.inertia.xx, &mass.inertia.yy, &mass.inertia.zz, &mass.inertia.xy,
                           &mass.inertia.xz, &mass.inertia.yz})
           *j *= x;
+        break;
       }
+      case Drawn::What::armature:
+        spec().joints[d.index].armature = x;
+        break;
+      case Drawn::What::damping:
+        spec().joints[d.index].damping = x;
+        break;
+      case Drawn::What::friction:
+        spec().joints[d.index].friction = x;
+        break;
+      case Drawn::What::gravity:
+        (d.index == 0 ? gravity.x : d.index == 1 ? gravity.y : gravity.z) = x;
+        spec();
+        break;
+      case Drawn::What::other:
+        break;
     }
   }
   integrate(model, what.q, dq, start.q);
-  if (other_masses) start.model = Model(spec, {model.base(), model.gravity()});
+  if (other) start.model = Model(*other, {model.base(), gravity});
   start.draws = draws;
   return start;
 }
@@ -295,7 +314,12 @@ Drawn::What drawn_named(const std::string& section) {
   if (section == "v") return Drawn::What::v;
   if (section == "torque") return Drawn::What::torque;
   if (section == "mass") return Drawn::What::mass;
-  throw ArgumentError(fmt::format("\"{}\" is not known; known: q, v, mass, torque", section));
+  if (section == "armature") return Drawn::What::armature;
+  if (section == "damping") return Drawn::What::damping;
+  if (section == "friction") return Drawn::What::friction;
+  if (section == "gravity") return Drawn::What::gravity;
+  throw ArgumentError(fmt::format(
+      "\"{}\" is not known; known: q, v, mass, torque, armature, damping, friction, gravity", section));
 }
 
 void add_drawn(const Model& model, const std::string& section, const std::string& name, bool normal, double a,
@@ -313,6 +337,14 @@ void add_drawn(const Model& model, const std::string& section, const std::string
     const auto& links = model.spec().links;
     for (std::size_t i = 0; i < links.size(); ++i)
       if (name == "*" ? links[i].mass.mass > 0 : links[i].name == name) put(int(i), links[i].name);
+  } else if (what == Drawn::What::gravity) {
+    for (int i = 0; i < 3; ++i)
+      if (const std::string axis(1, "xyz"[i]); name == axis) put(i, axis);
+  } else if (what == Drawn::What::armature || what == Drawn::What::damping || what == Drawn::What::friction) {
+    const auto& joints = model.spec().joints;
+    for (std::size_t i = 0; i < joints.size(); ++i)
+      if (name == "*" ? nv_of(joints[i].kind) > 0 && !joints[i].mimic : joints[i].name == name)
+        put(int(i), joints[i].name);
   } else {
     // A joint's name stands for all its freedoms, JOINT.i for one, * for all joints.
     const auto velocities = velocity_columns(model, "");
@@ -323,11 +355,16 @@ void add_drawn(const Model& model, const std::string& section, const std::string
   }
   if (to.size() == before)
     throw ArgumentError(fmt::format("{}model '{}' has no such {}", at, model.name(),
-                                    what == Drawn::What::mass ? "link" : "joint"));
+                                    what == Drawn::What::mass      ? "link"
+                                    : what == Drawn::What::gravity ? "axis of gravity: x, y, z"
+                                                                   : "joint"));
 }
 
 int monte_carlo_group(const Model& model, const MonteCarlo& what) {
-  return !what.together || model.nv() == 0 ? 1 : what.engine ? what.engine->at_once : 16;
+  // Lanes share all of the model but masses.
+  const bool others =
+      std::ranges::any_of(what.drawn, [](const Drawn& d) { return d.what > Drawn::What::mass; });
+  return !what.together || others || model.nv() == 0 ? 1 : what.engine ? what.engine->at_once : 16;
 }
 void monte_carlo(const Model& model, const MonteCarlo& what,
                  const std::function<void(MonteCarloPiece&)>& finish,

@@ -8,6 +8,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,17 +19,18 @@
 namespace articula {
 
 /// One number that is drawn for each run: q, v and torque are added to the start, a mass multiplies that of its link,
-/// with the inertia.
+/// with the inertia; a joint's armature, damping and friction, and gravity's x, y and z, are set. `other`: what is
+/// drawn concerns only the maker of the motion, who finds it in MonteCarloStart::draws.
 struct Drawn {
-  enum class What { q, v, torque, mass } what;
-  int index;  // velocity, or link
+  enum class What { q, v, torque, mass, armature, damping, friction, gravity, other } what;
+  int index;  // velocity, link, joint, or axis
   bool normal;
   double a, b;  // mean and deviation, or least and largest
   std::string name;
 };
-/// "q", "v", "mass" or "torque"; throws ArgumentError.
+/// "q", "v", "mass", "torque", "armature", "damping", "friction" or "gravity"; throws ArgumentError.
 Drawn::What drawn_named(const std::string& section);
-/// Adds what a name stands for: a link; or a joint with all its freedoms, JOINT.i for one of them; * for all. Throws
+/// Adds what a name stands for: a link; an axis of gravity; or a joint with all its freedoms, JOINT.i for one of them; * for all. Throws
 /// ArgumentError where there is none, or for numbers that are not finite or in the wrong order.
 void add_drawn(const Model& model, const std::string& section, const std::string& name, bool normal, double a,
                double b, std::vector<Drawn>& to);
@@ -52,6 +54,8 @@ struct MonteCarlo {
   std::uint64_t seed = 1;
   int threads = 0;  // 0: all cores
   std::vector<Drawn> drawn;
+  /// Gives the numbers of a run where they are not drawn but chosen (design.hpp), one for each of `drawn`.
+  std::function<void(std::int64_t run, std::span<double> numbers)> chosen;
   std::vector<double> q, v, tau;  // to which draws are added
   Grid grid{1e-3, 1};
   /// The motion of a run; called on any thread. What it borrows of the start stays until the motion is gone.
