@@ -141,6 +141,8 @@ def others(folder):
         xml = text.replace("</robot>", '<mujoco><compiler discardvisual="true"/></mujoco></robot>')
         model = mujoco.MjModel.from_xml_string(xml)
         model.opt.timestep, model.opt.integrator = step, mujoco.mjtIntegrator.mjINT_RK4
+        # Free motion, as the others': no contacts, no limits.
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
         data = mujoco.MjData(model)
         for q in some:
             mujoco.mj_resetData(model, data)

@@ -53,7 +53,8 @@ ExitCode run_merge(const MergeOptions& o) {
   }
   out.finish();
   if (blocks.failed() > 0)
-    say("{} of {} runs failed{}", blocks.failed(), run.rows, statistics ? "" : "; see their column 'error'");
+    say("{} of {} runs failed{}", blocks.failed(), run.rows,
+        run.kind == "rows" ? "; see their column 'error'" : "");
   return blocks.failed() == run.rows ? impossible : done;
 }
 
@@ -70,8 +71,9 @@ struct Told {
   double seconds_left = 0;
 };
 
-/// A shard that says nothing for this long while it runs (it says something every second) is taken for dead.
-constexpr double silence = 30;
+/// A shard that says nothing for this long while it runs (it does every second, or every thousandth of a second for
+/// each shard) is taken for dead.
+double silence_of(const RunManifest& run) { return std::max(30.0, 3e-3 * double(run.shards)); }
 
 std::vector<Told> judged(const RunManifest& run, const std::string& folder) {
   std::map<std::uint64_t, ShardNote> notes;
@@ -92,7 +94,7 @@ std::vector<Told> judged(const RunManifest& run, const std::string& folder) {
     const ShardNote& note = told.note;
     if (note.rows_per_second > 0)
       told.seconds_left = double(note.rows - note.rows_done) / note.rows_per_second;
-    if (note.state == "running" && note.age > silence) told.verdict = "silent";
+    if (note.state == "running" && note.age > silence_of(run)) told.verdict = "silent";
     if (note.state == "running" || note.state == "done") times.push_back(told.seconds_left);
     out.push_back(std::move(told));
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <iterator>
 
+#include "articula/model/configuration.hpp"
 #include "cli/device.hpp"
 #include "cli/input.hpp"
 #include "cli/states.hpp"
@@ -83,7 +84,9 @@ bool can_run_together(const TreeSetup& setup) {
 }  // namespace
 
 void MonteCarloOptions::add_to(CLI::App& app) {
-  app.add_option("--monte-carlo", runs, "Make this many runs; one summary row each (CSV)")
+  app.add_option(
+         trajectories ? "--count" : "--monte-carlo", runs,
+         trajectories ? "Make this many trajectories" : "Make this many runs; one summary row each (CSV)")
       ->check(CLI::Range(1, 2'000'000'000))
       ->type_name("N");
   app.add_option("--distributions", distributions, "JSON: what is drawn for each run")->type_name("FILE");
@@ -91,10 +94,21 @@ void MonteCarloOptions::add_to(CLI::App& app) {
                  "JSON: in place of these two, what is varied from run to run, and its design")
       ->type_name("FILE");
   app.add_option("--seed", seed, "Of the draws")->capture_default_str();
-  app.add_option("--threads", threads, "For --monte-carlo (default: all cores)")->check(CLI::Range(1, 4096));
-  add_device_option(app, device, "Where the steps of --monte-carlo are made");
-  app.add_flag("--statistics", statistics,
-               "In place of rows: mean, covariance, quantiles and histograms of all runs (JSON)");
+  app.add_option("--threads", threads,
+                 trajectories ? "Default: all cores" : "For --monte-carlo (default: all cores)")
+      ->check(CLI::Range(1, 4096));
+  add_device_option(app, device,
+                    trajectories ? "Where steps are made" : "Where the steps of --monte-carlo are made");
+  if (trajectories) {
+    app.add_option("--states", states,
+                   "Starts: arrays q, v, tau (runs, numbers) of a .npz or HDF5 file; q of a .npy file")
+        ->type_name("FILE");
+    app.add_option("--hold", hold, "Draw the torques of --distributions anew so often (default: once)")
+        ->type_name("SECONDS");
+  } else {
+    app.add_flag("--statistics", statistics,
+                 "In place of rows: mean, covariance, quantiles and histograms of all runs (JSON)");
+  }
   app.add_option(
          "--shard", shard,
          "Make part I of K of the runs, I from 0, into the folder --out FOLDER/ (articula merge joins them); "
@@ -107,7 +121,7 @@ void MonteCarloOptions::add_to(CLI::App& app) {
       ->type_name("SECONDS");
 }
 
-MonteCarloTable::MonteCarloTable(const Model& model, const TreeSetup& setup, const Grid& grid,
+MonteCarloTable::MonteCarloTable(const Model& model, const TreeSetup& setup, const Schedule& when,
                                  const MonteCarloOptions& options)
     : model_(model), setup_(setup), runs_(options.runs) {
   if (!options.sweep.empty()) {
@@ -121,7 +135,13 @@ MonteCarloTable::MonteCarloTable(const Model& model, const TreeSetup& setup, con
   columns_ = TreeMotion(model, setup).columns();  // and the setup is sound
   what_.seed = options.seed, what_.threads = options.threads;
   what_.q = setup.q, what_.v = setup.v, what_.tau = setup.tau;
-  what_.grid = grid;
+  what_.grid = when.grid;
+  if (!options.states.empty()) read_starts(options.states);
+  if (options.hold) {
+    what_.hold = std::lround(*options.hold / when.grid.step);
+    if (!(*options.hold > 0) || what_.hold < 1 || sweep_)
+      throw InputError("--hold is at least a step, and does not go with --sweep, where nothing is drawn");
+  }
   what_.make = [this](const MonteCarloStart& start) {
     TreeSetup own = setup_;
     own.q = start.q, own.v = start.v, own.tau = start.tau;
@@ -144,10 +164,50 @@ MonteCarloTable::MonteCarloTable(const Model& model, const TreeSetup& setup, con
                Out<double> v_path) { device_->rollout(q, v, tau, how, q_path, v_path); }};
   }
   if (options.statistics) what_.piece = std::max(leaf_of_statistics, monte_carlo_group(model, what_));
+  if (options.trajectories) {
+    what_.keep = when.every;
+    header_ = "run,time";
+    for (const auto& list :
+         {coordinate_columns(model), velocity_columns(model), velocity_columns(model, "tau", true)})
+      for (const Column& c : list) append_csv_word(c.name, header_ += ',');
+    header_ += '\n';
+    return;
+  }
   header_ = "run,failed";
   for (const Drawn& d : what_.drawn) append_csv_word("draw:" + d.name, header_ += ',');
   for (const Column& c : columns_) append_csv_word(c.name, header_ += ',');
   header_ += ",largest_speed,error\n";
+}
+
+/// A start for each run, read where it is needed: the file may be larger than memory.
+void MonteCarloTable::read_starts(const std::string& path) {
+  constexpr std::string_view names[] = {"q", "v", "tau"};
+  starts_.emplace(path, names);
+  const std::size_t sizes[] = {std::size_t(model_.nq()), std::size_t(model_.nv()), std::size_t(model_.nv())};
+  std::optional<std::uint64_t> count;
+  for (int i = 0; i < 3; ++i) {
+    const auto found = starts_->arrays.find(std::string(names[i]));
+    if (found == starts_->arrays.end()) continue;
+    const std::size_t numbers = found->second.count, n = sizes[i];
+    if (n == 0 || numbers % n != 0 || (count && numbers / n != *count))
+      throw InputError(fmt::format("--states {}: array {} has {} numbers, expected ({}, {})", path, names[i],
+                                   numbers, count ? fmt::format("{}", *count) : "runs", n));
+    count = numbers / n;
+  }
+  if (!count || *count == 0) throw InputError(fmt::format("--states {}: has no array q, v or tau", path));
+  if (runs_ > *count)
+    throw InputError(fmt::format("--states {}: has {} states, not {}", path, *count, runs_));
+  if (runs_ == 0) runs_ = *count;
+  what_.begin = [this](std::int64_t run, std::span<double> q, std::span<double> v, std::span<double> tau) {
+    for (const auto& [name, to] : {std::pair{"q", q}, {"v", v}, {"tau", tau}})
+      if (const auto found = starts_->arrays.find(name); found != starts_->arrays.end())
+        starts_->bytes->read(found->second.at + std::size_t(run) * to.size_bytes(),
+                             {reinterpret_cast<char*>(to.data()), to.size_bytes()});
+    for (const auto& x : {q, v, tau})
+      if (!std::ranges::all_of(x, [](double number) { return std::isfinite(number); }))
+        throw ArgumentError("its start has a number that is not finite");
+    normalise(model_, q);
+  };
 }
 
 std::vector<std::string> MonteCarloTable::columns() const {
@@ -178,6 +238,20 @@ std::string MonteCarloTable::rows_of(const MonteCarloPiece& piece) const {
   return text;
 }
 
+std::string MonteCarloTable::trajectories_of(const MonteCarloPiece& piece) const {
+  std::string text;
+  auto out = std::back_inserter(text);
+  const std::size_t width = std::size_t(1 + model_.nq() + 2 * model_.nv());
+  for (std::size_t i = 0; i < piece.runs.size(); ++i) {
+    const std::vector<double>& path = piece.runs[i].path;
+    for (std::size_t at = 0; piece.runs[i].done && at < path.size(); at += width)
+      fmt::format_to(
+          out, "{},{}\n", piece.first + std::int64_t(i),
+          fmt::join(path.begin() + std::ptrdiff_t(at), path.begin() + std::ptrdiff_t(at + width), ","));
+  }
+  return text;
+}
+
 RunStatistics MonteCarloTable::statistics_of(const MonteCarloPiece& piece) const {
   std::vector<double> rows;
   std::uint64_t failed = 0;
@@ -199,7 +273,10 @@ std::uint64_t MonteCarloTable::rows(std::uint64_t first, std::uint64_t count,
   what_.first = std::int64_t(first), what_.runs = std::int64_t(count), what_.told = told;
   std::uint64_t failed = 0;
   articula::monte_carlo(
-      model_, what_, [this](MonteCarloPiece& piece) { piece.made = rows_of(piece); },
+      model_, what_,
+      [this](MonteCarloPiece& piece) {
+        piece.made = what_.keep > 0 ? trajectories_of(piece) : rows_of(piece);
+      },
       [&](MonteCarloPiece& piece) {
         for (const MonteCarloRun& r : piece.runs) failed += !r.error.empty();
         give(std::any_cast<const std::string&>(piece.made));

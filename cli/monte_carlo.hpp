@@ -9,6 +9,7 @@
 #include "articula/batch/run_statistics.hpp"
 #include "articula/cuda/batch.hpp"
 #include "articula/model/model.hpp"
+#include "articula/simulation/recording_arrays.hpp"
 #include "cli/resume.hpp"
 #include "cli/schedule.hpp"
 #include "cli/sweep.hpp"
@@ -24,6 +25,10 @@ struct MonteCarloOptions {
   std::string sweep;          // file: what is chosen in place of that
   std::string device = "cpu";
   bool statistics = false;  // of all runs, in place of rows
+  // Of rollouts: states along the way in place of a row for each run.
+  bool trajectories = false;
+  std::optional<double> hold;  // seconds after which torques are drawn anew
+  std::string states;          // file of starts
   // Of sharded runs.
   std::string shard;  // "I/K"; empty: the launcher's environment says
   std::uint64_t block = 0;
@@ -37,7 +42,7 @@ struct MonteCarloOptions {
 /// error.
 class MonteCarloTable {
  public:
-  MonteCarloTable(const Model& model, const TreeSetup& setup, const Grid& grid,
+  MonteCarloTable(const Model& model, const TreeSetup& setup, const Schedule& when,
                   const MonteCarloOptions& options);
   MonteCarloTable(const MonteCarloTable&) = delete;
   /// The first line.
@@ -57,26 +62,25 @@ class MonteCarloTable {
                      const std::function<void(std::uint64_t)>& told);
 
  private:
+  void read_starts(const std::string& path);
   std::string rows_of(const MonteCarloPiece& piece) const;
+  std::string trajectories_of(const MonteCarloPiece& piece) const;
   RunStatistics statistics_of(const MonteCarloPiece& piece) const;
 
   const Model& model_;
   const TreeSetup& setup_;
   MonteCarlo what_;
   std::optional<Sweep> sweep_;
+  std::optional<recording_files::ArrayFile> starts_;
   std::uint64_t runs_;
   std::vector<Column> columns_;
   std::string header_;
   std::optional<cuda::Batch<double>> device_;
 };
 
-/// Makes a part of the runs, durably, in a folder (articula/batch/sharded.hpp). `about`: the settings that all parts must
-/// share, beside those of the options.
-ExitCode run_sharded(const Model& model, const TreeSetup& setup, const Grid& grid, MonteCarloOptions options,
-                     const std::string& folder, const About& about);
-/// Whether --out names a folder: by its ending, or because it is one.
-bool is_folder(const std::string& out);
-/// Warns where a launcher has started many processes that all make the same file.
-void warn_of_launcher(const std::string& out);
+/// Makes them: all into a file, or a part into a folder, durably (articula/batch/sharded.hpp). `about`: the settings that
+/// all parts must share, beside those of the options.
+ExitCode run_many(const Model& model, const TreeSetup& setup, const Schedule& when,
+                  const MonteCarloOptions& options, const std::string& out, const About& about);
 
 }  // namespace articula::cli

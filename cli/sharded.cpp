@@ -65,7 +65,7 @@ std::vector<std::string> command_without_shard() {
 }
 
 /// What must be the same for every shard: numbers as they are, long lists and files by their fingerprint.
-About about_all(const Model& model, const TreeSetup& setup, const Grid& grid,
+About about_all(const Model& model, const TreeSetup& setup, const Schedule& when,
                 const MonteCarloOptions& options, const std::vector<Drawn>& drawn, const About& about) {
   About out{{"version of articula", ARTICULA_VERSION}, {"instruction set (ARTICULA_ISA)", instruction_set()}};
   out.insert(out.end(), about.begin(), about.end());
@@ -84,9 +84,15 @@ About about_all(const Model& model, const TreeSetup& setup, const Grid& grid,
   Fingerprint draws;
   for (const Drawn& d : drawn) draws.add(d.name).add(d.normal ? "normal" : "uniform").add(d.a).add(d.b);
   add("--distributions", draws.text());
+  if (options.trajectories) {
+    add("--every", double(when.every) * when.grid.step), add("--hold", options.hold.value_or(0));
+    add("--states", options.states.empty()
+                        ? "none"
+                        : Fingerprint().add(recording_files::read_bytes(options.states)).text());
+  }
   add("--sweep",
       options.sweep.empty() ? "none" : Fingerprint().add(read_all(options.sweep, options.sweep)).text());
-  add("--duration", grid.duration), add("--seed", options.seed), add("--device", options.device);
+  add("--duration", when.grid.duration), add("--seed", options.seed), add("--device", options.device);
   return out;
 }
 
@@ -102,11 +108,15 @@ std::uint64_t block_of(const MonteCarloOptions& o, std::uint64_t shards, std::ui
 
 }  // namespace
 
+namespace {
+
+/// Whether --out names a folder: by its ending, or because it is one.
 bool is_folder(const std::string& out) {
   std::error_code ignored;
   return out.ends_with('/') || (out != "-" && fs::is_directory(out, ignored));
 }
 
+/// Where a launcher has started many processes that all make the same file.
 void warn_of_launcher(const std::string& out) {
   const LaunchedShard launched = shard_of_launcher();
   if (launched.shard.count > 1)
@@ -114,7 +124,7 @@ void warn_of_launcher(const std::string& out) {
         launched.shard.index, launched.shard.count, launched.from, out);
 }
 
-ExitCode run_sharded(const Model& model, const TreeSetup& setup, const Grid& grid, MonteCarloOptions o,
+ExitCode run_sharded(const Model& model, const TreeSetup& setup, const Schedule& when, MonteCarloOptions o,
                      const std::string& folder, const About& about) {
   if (!is_folder(folder)) {
     std::error_code ignored;
@@ -126,17 +136,18 @@ ExitCode run_sharded(const Model& model, const TreeSetup& setup, const Grid& gri
   const LaunchedShard launched = o.shard.empty() ? shard_of_launcher() : LaunchedShard{};
   const Shard shard = o.shard.empty() ? launched.shard : shard_named(o.shard);
   if (o.threads == 0) o.threads = threads_beside(launched.neighbours);
-  MonteCarloTable table(model, setup, grid, o);
+  MonteCarloTable table(model, setup, when, o);
   ShardedWork work;
   work.run.rows = o.runs = table.runs(), work.run.shards = shard.count;
   work.run.block = block_of(o, shard.count, std::uint64_t(table.group()));
   work.run.header = table.header();
-  work.run.about = about_all(model, setup, grid, o, table.drawn(), about);
+  work.run.about = about_all(model, setup, when, o, table.drawn(), about);
   work.run.command = command_without_shard(), work.run.where = fs::current_path().string();
   if (o.statistics) {
     work.run.kind = "statistics", work.run.unit = std::uint64_t(table.group());
     work.run.header = Json(table.columns()).dump(-1, ' ', false, Json::error_handler_t::replace);
   }
+  if (o.trajectories) work.run.kind = "trajectories";
   work.make = [&](std::uint64_t first, std::uint64_t count, std::uint64_t& failed, const auto& told) {
     if (o.statistics) {
       const RunStatistics some = table.statistics(first, count, told);
@@ -157,6 +168,37 @@ ExitCode run_sharded(const Model& model, const TreeSetup& setup, const Grid& gri
   if (!out.stopped) return done;
   say("stopped; {} has every block before, the same command goes on", folder);
   return impossible;
+}
+
+}  // namespace
+
+ExitCode run_many(const Model& model, const TreeSetup& setup, const Schedule& when,
+                  const MonteCarloOptions& o, const std::string& path, const About& about) {
+  if (is_folder(path) || !o.shard.empty()) return run_sharded(model, setup, when, o, path, about);
+  if (path != "-" && !o.statistics && format_of(path) != FileFormat::csv)
+    throw InputError(fmt::format("--monte-carlo writes CSV; --out {} has another ending", path));
+  warn_of_launcher(path);
+  MonteCarloTable table(model, setup, when, o);
+  Output out(path);
+  watch_signals("articula: stopped; the runs before are not written\n");
+  const std::uint64_t runs = table.runs();
+  Progress progress("runs", runs);
+  const auto told = [&](std::uint64_t n) { progress.at(n); };
+  std::uint64_t failed = 0;
+  if (o.statistics) {
+    const RunStatistics all = table.statistics(0, runs, told);
+    if (asked_to_stop()) throw ComputationError("stopped; nothing is written");
+    failed = all.failed();
+    out.write(all.describe(table.columns()));
+  } else {
+    out.write(table.header());
+    failed = table.rows(
+        0, runs, [&](std::string_view rows) { out.write(rows); }, told);
+  }
+  out.finish();
+  const bool has_errors = !o.statistics && !o.trajectories;
+  if (failed > 0) say("{} of {} runs failed{}", failed, runs, has_errors ? "; see their column 'error'" : "");
+  return asked_to_stop() || failed == runs ? impossible : done;
 }
 
 }  // namespace articula::cli

@@ -174,35 +174,9 @@ ExitCode run_many(const Model& model, const TreeSetup& setup, const SimulateOpti
                   const Schedule& when) {
   if (o.resume || !o.plot.empty() || !o.report.empty())
     throw InputError("--monte-carlo goes with none of --resume, --plot and --report");
-  if (is_folder(o.out) || !o.monte_carlo.shard.empty()) {
-    TreeMotion motion(model, setup);
-    return run_sharded(model, setup, when.grid, o.monte_carlo, o.out,
-                       about_run(motion, o, when, is_adaptive(setup.integrator)));
-  }
-  const bool statistics = o.monte_carlo.statistics;
-  if (o.out != "-" && !statistics && format_of(o.out) != FileFormat::csv)
-    throw InputError(fmt::format("--monte-carlo writes CSV; --out {} has another ending", o.out));
-  warn_of_launcher(o.out);
-  MonteCarloTable table(model, setup, when.grid, o.monte_carlo);
-  Output out(o.out);
-  watch_signals("articula: stopped; the runs before are not written\n");
-  const std::uint64_t runs = table.runs();
-  Progress progress("runs", runs);
-  const auto told = [&](std::uint64_t n) { progress.at(n); };
-  std::uint64_t failed = 0;
-  if (statistics) {
-    const RunStatistics all = table.statistics(0, runs, told);
-    if (asked_to_stop()) throw ComputationError("stopped; nothing is written");
-    failed = all.failed();
-    out.write(all.describe(table.columns()));
-  } else {
-    out.write(table.header());
-    failed = table.rows(
-        0, runs, [&](std::string_view rows) { out.write(rows); }, told);
-  }
-  out.finish();
-  if (failed > 0) say("{} of {} runs failed{}", failed, runs, statistics ? "" : "; see their column 'error'");
-  return asked_to_stop() || failed == runs ? impossible : done;
+  TreeMotion motion(model, setup);
+  return run_many(model, setup, when, o.monte_carlo, o.out,
+                  about_run(motion, o, when, is_adaptive(setup.integrator)));
 }
 
 /// Before the run, for it may be long.
@@ -282,7 +256,8 @@ ExitCode run(const SimulateOptions& o) {
   if (!o.monte_carlo.sweep.empty() && (o.monte_carlo.runs > 0 || !o.monte_carlo.distributions.empty()))
     throw InputError(
         "--sweep goes with neither --monte-carlo nor --distributions: it says itself how many runs");
-  if (o.monte_carlo.runs > 0 || !o.monte_carlo.sweep.empty()) return run_many(model, setup, o, when);
+  if (o.monte_carlo.runs > 0 || !o.monte_carlo.sweep.empty() || !o.monte_carlo.states.empty())
+    return run_many(model, setup, o, when);
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
   if (o.monte_carlo.device != "cpu") throw InputError("--device goes with --monte-carlo N");
   if (!o.monte_carlo.shard.empty()) throw InputError("--shard goes with --monte-carlo N");
@@ -293,6 +268,17 @@ ExitCode run(const SimulateOptions& o) {
     for (const auto& finding : visuals.findings) report.notes.push_back(finding.message);
     return report;
   });
+}
+
+ExitCode run_within_limits(const SimulateOptions& o) {
+  try {
+    set_limits(o);
+    return run(o);
+  } catch (const std::bad_alloc&) {
+    if (!o.memory_limit) throw;
+    throw ComputationError(fmt::format("--memory-limit {} MB is not enough for this run{}", *o.memory_limit,
+                                       o.out == "-" ? "" : "; rows before are in " + o.out + ".part"));
+  }
 }
 
 void add_motion_options(CLI::App& app, SimulateOptions* o) {
@@ -376,16 +362,37 @@ Subcommand add_simulate(CLI::App& program) {
       "  articula simulate puma560 --duration 5 --every 0.01 --out run.csv --report run.html\n"
       "  articula simulate arm7 --duration 1 --monte-carlo 1000 --shard 0/2 --out runs/   (then 1/2, and "
       "articula merge)\n");
+  return {&app, [o] { return run_within_limits(*o); }};
+}
+
+Subcommand add_rollout(CLI::App& program) {
+  auto o = std::make_shared<SimulateOptions>();
+  CLI::App& app =
+      *program.add_subcommand("rollout", "Data sets: many trajectories from drawn or given starts");
+  o->model.add_to(app);
+  o->monte_carlo.trajectories = true;
+  add_motion_options(app, o.get());
+  app.add_flag("--damping", o->damping, "Apply the damping that the model's joints state");
+  app.add_flag("--friction", o->friction,
+               "Apply the dry friction that the model's joints state, regularised");
+  o->limits = "ignore";
+  app.add_option("--out", o->out, "CSV (- for stdout), or FOLDER/ for parts of many processes")
+      ->type_name("FILE");
+  o->monte_carlo.add_to(app);
+  app.footer(
+      "Rows: run, time, q:JOINT, v:JOINT, tau:JOINT (the joint forces that were given and drawn), at the "
+      "start and\n"
+      "every --every seconds; a run that fails ends early. Parts are merged by articula merge, to the same "
+      "bytes.\n\n"
+      "Example:\n"
+      "  echo '{\"q\": {\"*\": {\"uniform\": [-1, 1]}}, \"torque\": {\"*\": {\"normal\": [0, 2]}}}' > "
+      "d.json\n"
+      "  articula rollout arm7 --count 100 --duration 1 --every 0.1 --distributions d.json --hold 0.1 --out "
+      "data.csv\n");
   return {&app, [o] {
-            try {
-              set_limits(*o);
-              return run(*o);
-            } catch (const std::bad_alloc&) {
-              if (!o->memory_limit) throw;
-              throw ComputationError(
-                  fmt::format("--memory-limit {} MB is not enough for this run{}", *o->memory_limit,
-                              o->out == "-" ? "" : "; rows before are in " + o->out + ".part"));
-            }
+            if (o->monte_carlo.runs == 0 && o->monte_carlo.states.empty() && o->monte_carlo.sweep.empty())
+              throw InputError("rollout: how many? --count N, --states FILE or --sweep FILE says so");
+            return run_within_limits(*o);
           }};
 }
 

@@ -41,6 +41,7 @@ Subcommand add_simulate(CLI::App& program);
 Subcommand add_view(CLI::App& program);
 Subcommand add_convert(CLI::App& program);
 Subcommand add_covariance(CLI::App& program);
+Subcommand add_rollout(CLI::App& program);
 Subcommand add_merge(CLI::App& program);
 Subcommand add_status(CLI::App& program);
 Subcommand add_doctor(CLI::App& program);

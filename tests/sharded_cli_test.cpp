@@ -184,6 +184,75 @@ TEST_F(ShardedCommand, SweepsAreMadeInParts) {
   refuses(grid + Words{"--monte-carlo", "3"}, "--sweep");
 }
 
+TEST_F(ShardedCommand, RolloutsAreTrajectories) {
+  const std::string d =
+      write("d.json", R"({"q": {"*": {"normal": [0, 0.5]}}, "torque": {"joint1": {"normal": [0, 1]}},
+                                           "mass": {"rod2": {"uniform": [0.5, 2]}}})");
+  const Words words{"rollout",         "double_pendulum",
+                    "--duration",      "0.5",
+                    "--step",          "0.01",
+                    "--every",         "0.1",
+                    "--count",         "50",
+                    "--distributions", d,
+                    "--hold",          "0.03"};
+  const Ran one = CommandLine::run(words);
+  ASSERT_EQ(one.code, 0) << one.err;
+  EXPECT_EQ(one.out.rfind("run,time,q:joint1,q:joint2,v:joint1,v:joint2,tau:joint1,tau:joint2\n", 0), 0u);
+  EXPECT_EQ(std::count(one.out.begin(), one.out.end(), '\n'), 1 + 50 * 6);
+  for (const char* part : {"0/3", "1/3", "2/3"})
+    EXPECT_EQ(CommandLine::run(words + Words{"--shard", part, "--out", path("r/")}).code, 0);
+  EXPECT_EQ(CommandLine::run({"merge", path("r")}).out, one.out);
+  // One after the other, which friction makes them go, even where there is none: the same torques, the same motion.
+  const Ran alone = CommandLine::run(words + Words{"--friction"});
+  std::istringstream a(one.out), b(alone.out);
+  int rows = 0, changes = 0;
+  std::vector<double> last;
+  for (std::string x, y; std::getline(a, x) && std::getline(b, y); ++rows) {
+    if (rows == 0) continue;
+    std::istringstream p(x), q(y);
+    std::vector<double> numbers;
+    for (std::string s, t; std::getline(p, s, ',') && std::getline(q, t, ',');) {
+      numbers.push_back(std::stod(s));
+      EXPECT_NEAR(std::stod(s), std::stod(t), 1e-9) << x << "\n" << y;
+    }
+    ASSERT_EQ(numbers.size(), 8u);
+    EXPECT_EQ(numbers[7], 0);
+    changes += !last.empty() && last[0] == numbers[0] && last[6] != numbers[6];
+    last = numbers;
+  }
+  EXPECT_EQ(rows, 301);
+  EXPECT_EQ(changes, 250);  // drawn anew between any two rows
+  // Given starts: those of a recording.
+  EXPECT_EQ(run(pendulum + Words{"--initial", write("i.json", R"({"q": [1, 2]})"), "--every", "0.25", "--out",
+                                 path("s.npz")})
+                .code,
+            0);
+  const Ran given = CommandLine::run({"rollout", "double_pendulum", "--duration", "0.25", "--step", "0.01",
+                                      "--every", "0.25", "--states", path("s.npz")});
+  ASSERT_EQ(given.code, 0) << given.err;
+  const Recording r = read_recording(path("s.npz"), FileFormat::npz);
+  std::istringstream lines(given.out);
+  std::string text;
+  std::getline(lines, text);
+  for (std::size_t i = 0; i < 5; ++i) {  // each ends where the next begins
+    double run = 0, time = 0, q = 0;
+    for (const double expected : {0.0, 0.25}) {
+      std::getline(lines, text);
+      ASSERT_EQ(std::sscanf(text.c_str(), "%lf,%lf,%lf", &run, &time, &q), 3);
+      EXPECT_EQ(time, expected);
+      EXPECT_EQ(run, double(i));
+      if (expected == 0 || i < 4) EXPECT_NEAR(q, r.row(i + (expected > 0))[1], 1e-12);
+    }
+  }
+  expect_failure(2, {"rollout", "double_pendulum", "--duration", "1"}, "", {"--count"});
+  expect_failure(2, {"rollout", "arm7", "--duration", "1", "--states", path("s.npz")}, "",
+                 {"array q", "expected"});
+  expect_failure(
+      2, {"rollout", "double_pendulum", "--duration", "1", "--states", path("s.npz"), "--count", "99"}, "",
+      {"5 states"});
+  expect_failure(2, words + Words{"--shard", "0/2", "--out", path("r/")}, "", {"number of shards"});
+}
+
 TEST_F(ShardedCommand, StatisticsNeedNoRows) {
   const Words words = runs("5000") + Words{"--statistics"};
   const Ran one = run(words);

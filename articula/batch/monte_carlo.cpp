@@ -8,95 +8,21 @@
 #include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <numbers>
 #include <optional>
 #include <thread>
 
 #include "articula/batch/batch.hpp"
-#include "articula/model/configuration.hpp"
+#include "articula/batch/monte_carlo_draws.hpp"
 #include "articula/model/inertial_parameters.hpp"
 
 namespace articula {
 
 namespace {
 
-/// splitmix64: a stream for each run, whatever thread it is on.
-class Stream {
- public:
-  Stream(std::uint64_t seed, std::uint64_t run) : state_(seed * 0x9e3779b97f4a7c15u + run) {
-    state_ = next() ^ (run * 0xd1342543de82ef95u);
-  }
-  double uniform() { return double(next() >> 11) * 0x1p-53; }
-  double normal() {
-    const double r = std::sqrt(-2 * std::log(1 - uniform()));
-    return r * std::cos(2 * std::numbers::pi * uniform());
-  }
-
- private:
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  std::uint64_t state_;
-};
-
-/// Draws run i's numbers; throws where they make no mechanism. `draws` has them in any case.
-MonteCarloStart draw_start(const Model& model, const MonteCarlo& what, std::int64_t i,
-                           std::vector<double>& draws) {
-  Stream stream(what.seed, std::uint64_t(i));
-  MonteCarloStart start{model, what.q, what.v, what.tau, {}};
-  std::optional<ModelSpec> other;
-  const auto spec = [&]() -> ModelSpec& { return other ? *other : other.emplace(model.spec()); };
-  Vec3<double> gravity = model.gravity();
-  std::vector<double> dq(model.nv());
-  draws.resize(what.drawn.size());
-  if (what.chosen) what.chosen(i, draws);
-  for (std::size_t k = 0; k < draws.size(); ++k) {
-    const Drawn& d = what.drawn[k];
-    if (!what.chosen)
-      draws[k] = d.normal ? d.a + d.b * stream.normal() : d.a + (d.b - d.a) * stream.uniform();
-    const double x = draws[k];
-    switch (d.what) {
-      case Drawn::What::q:
-        dq[d.index] += x;
-        break;
-      case Drawn::What::v:
-        start.v[d.index] += x;
-        break;
-      case Drawn::What::torque:
-        start.tau[d.index] += x;
-        break;
-      case Drawn::What::mass: {
-        MassProperties& mass = spec().links[d.index].mass;
-        mass.mass *= x;
-        for (double* j : {&mass.inertia.xx, &mass.inertia.yy, &mass.inertia.zz, &mass.inertia.xy,
-                          &mass.inertia.xz, &mass.inertia.yz})
-          *j *= x;
-        break;
-      }
-      case Drawn::What::armature:
-        spec().joints[d.index].armature = x;
-        break;
-      case Drawn::What::damping:
-        spec().joints[d.index].damping = x;
-        break;
-      case Drawn::What::friction:
-        spec().joints[d.index].friction = x;
-        break;
-      case Drawn::What::gravity:
-        (d.index == 0 ? gravity.x : d.index == 1 ? gravity.y : gravity.z) = x;
-        spec();
-        break;
-      case Drawn::What::other:
-        break;
-    }
-  }
-  integrate(model, what.q, dq, start.q);
-  if (other) start.model = Model(*other, {model.base(), gravity});
-  start.draws = draws;
-  return start;
+void append_state(double time, std::span<const double> q, std::span<const double> v,
+                  std::span<const double> tau, std::vector<double>& path) {
+  path.push_back(time);
+  for (const auto x : {q, v, tau}) path.insert(path.end(), x.begin(), x.end());
 }
 
 /// The runs of one call, on as many threads as there are.
@@ -119,7 +45,8 @@ class Runs {
  private:
   bool stopped() const { return given_up_ || (what_.stop && what_.stop->load(std::memory_order_relaxed)); }
   void alone(std::int64_t i, MonteCarloRun& result);
-  void together(const std::vector<MonteCarloStart>& starts, const std::vector<MonteCarloRun*>& results);
+  void together(const std::vector<MonteCarloStart>& starts, const std::vector<std::int64_t>& numbers,
+                const std::vector<MonteCarloRun*>& results);
   void group(std::int64_t first, std::span<MonteCarloRun> runs);
   void work();
 
@@ -150,8 +77,14 @@ void Runs::alone(std::int64_t i, MonteCarloRun& result) {
     simulator.watch.horizon = what_.grid.duration;
     result.end.resize(motion->recorder().columns().size());
     motion->recorder().row(result.end);
+    result.path.clear();
+    if (what_.keep > 0) append_state(0, simulator.q, simulator.v, simulator.tau, result.path);
     for (long k = 1; k <= what_.grid.steps(); ++k) {
+      if (what_.hold > 0 && k > 1 && (k - 1) % what_.hold == 0)
+        draw_torques(what_, i, (k - 1) / what_.hold, start, simulator.tau);
       simulator.advance(what_.grid.time(k));
+      if (what_.keep > 0 && (k % what_.keep == 0 || k == what_.grid.steps()))
+        append_state(what_.grid.time(k), simulator.q, simulator.v, simulator.tau, result.path);
       for (const double v : simulator.v) result.fastest = std::max(result.fastest, std::abs(v));
     }
     motion->recorder().row(result.end);
@@ -164,7 +97,8 @@ void Runs::alone(std::int64_t i, MonteCarloRun& result) {
 }
 
 /// Those that fail keep `done` false: they are for one at a time, which says why.
-void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vector<MonteCarloRun*>& results) {
+void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vector<std::int64_t>& numbers,
+                    const std::vector<MonteCarloRun*>& results) {
   const Grid& grid = what_.grid;
   const std::size_t count = starts.size(), nq = model_.nq(), nv = model_.nv();
   // Steps between looks at whether to stop: some ten milliseconds' worth.
@@ -181,14 +115,22 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
   if (!what_.engine) batch.emplace(model_);
   if (other_masses_) what_.engine ? what_.engine->vary(inertias) : batch->vary(inertias);
   std::vector<double> fastest(count);
+  const auto at = [](std::vector<double>& x, std::size_t i, std::size_t n) {
+    return std::span(x).subspan(i * n, n);
+  };
+  for (std::size_t i = 0; what_.keep > 0 && i < count; ++i)
+    append_state(0, at(q, i, nq), at(v, i, nv), at(tau, i, nv), results[i]->path);
   for (long k = 0; k < grid.steps();) {
     if (stopped()) return;
+    for (std::size_t i = 0; what_.hold > 0 && k > 0 && k % what_.hold == 0 && i < count; ++i)
+      draw_torques(what_, numbers[i], k / what_.hold, starts[i], at(tau, i, nv));
     // Steps of one length: the last one may be shorter.
     const long alike = std::max(1L, grid.steps() - 1 - k);
     RolloutOptions options;
     options.integrator = what_.integrator;
     options.damping = what_.damping;
-    options.steps = std::size_t(std::min(alike, most));
+    const long same_torque = what_.hold > 0 ? what_.hold - k % what_.hold : most;
+    options.steps = std::size_t(std::min({alike, most, same_torque}));
     options.step = grid.time(k + 1) - grid.time(k);
     q_path.resize(count * options.steps * nq), v_path.resize(count * options.steps * nv);
     try {
@@ -200,6 +142,10 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
       const std::size_t end = (i + 1) * options.steps;
       for (std::size_t j = i * options.steps * nv; j < end * nv; ++j)
         fastest[i] = std::max(fastest[i], std::abs(v_path[j]));
+      for (std::size_t s = 0; what_.keep > 0 && s < options.steps; ++s)
+        if (const long step = k + long(s) + 1; step % what_.keep == 0 || step == grid.steps())
+          append_state(grid.time(step), at(q_path, end - options.steps + s, nq),
+                       at(v_path, end - options.steps + s, nv), at(tau, i, nv), results[i]->path);
       std::copy_n(q_path.begin() + (end - 1) * nq, nq, q.begin() + i * nq);
       std::copy_n(v_path.begin() + (end - 1) * nv, nv, v.begin() + i * nv);
     }
@@ -225,15 +171,17 @@ void Runs::group(std::int64_t first, std::span<MonteCarloRun> runs) {
   if (runs.size() > 1) {
     std::vector<MonteCarloStart> starts;
     std::vector<MonteCarloRun*> of;
+    std::vector<std::int64_t> numbers;
     for (std::size_t k = 0; k < runs.size(); ++k) {
       try {
         starts.push_back(draw_start(model_, what_, first + std::int64_t(k), runs[k].draws));
         of.push_back(&runs[k]);
+        numbers.push_back(first + std::int64_t(k));
       } catch (const Error&) {  // said below, by the run alone
       }
     }
     try {
-      if (!starts.empty()) together(starts, of);
+      if (!starts.empty()) together(starts, numbers, of);
     } catch (const Error&) {
       if (what_.engine) throw;  // else said below
     }
@@ -308,57 +256,6 @@ void Runs::make(const std::function<void(Piece&)>& give) {
 }
 
 }  // namespace
-
-Drawn::What drawn_named(const std::string& section) {
-  if (section == "q") return Drawn::What::q;
-  if (section == "v") return Drawn::What::v;
-  if (section == "torque") return Drawn::What::torque;
-  if (section == "mass") return Drawn::What::mass;
-  if (section == "armature") return Drawn::What::armature;
-  if (section == "damping") return Drawn::What::damping;
-  if (section == "friction") return Drawn::What::friction;
-  if (section == "gravity") return Drawn::What::gravity;
-  throw ArgumentError(fmt::format(
-      "\"{}\" is not known; known: q, v, mass, torque, armature, damping, friction, gravity", section));
-}
-
-void add_drawn(const Model& model, const std::string& section, const std::string& name, bool normal, double a,
-               double b, std::vector<Drawn>& to) {
-  const Drawn::What what = drawn_named(section);
-  const auto at = fmt::format("\"{}\": \"{}\": ", section, name);
-  if (!std::isfinite(a) || !std::isfinite(b)) throw ArgumentError(at + "expected two finite numbers");
-  if (normal ? b < 0 : b < a)
-    throw ArgumentError(at + (normal ? "the deviation is negative" : "the largest is less than the least"));
-  const std::size_t before = to.size();
-  const auto put = [&](int index, const std::string& full) {
-    to.push_back({what, index, normal, a, b, section + ":" + full});
-  };
-  if (what == Drawn::What::mass) {
-    const auto& links = model.spec().links;
-    for (std::size_t i = 0; i < links.size(); ++i)
-      if (name == "*" ? links[i].mass.mass > 0 : links[i].name == name) put(int(i), links[i].name);
-  } else if (what == Drawn::What::gravity) {
-    for (int i = 0; i < 3; ++i)
-      if (const std::string axis(1, "xyz"[i]); name == axis) put(i, axis);
-  } else if (what == Drawn::What::armature || what == Drawn::What::damping || what == Drawn::What::friction) {
-    const auto& joints = model.spec().joints;
-    for (std::size_t i = 0; i < joints.size(); ++i)
-      if (name == "*" ? nv_of(joints[i].kind) > 0 && !joints[i].mimic : joints[i].name == name)
-        put(int(i), joints[i].name);
-  } else {
-    // A joint's name stands for all its freedoms, JOINT.i for one, * for all joints.
-    const auto velocities = velocity_columns(model, "");
-    for (std::size_t i = 0; i < velocities.size(); ++i) {
-      const std::string full = velocities[i].name.substr(1), joint = full.substr(0, full.rfind('.'));
-      if (name == "*" || name == full || name == joint) put(int(i), full);
-    }
-  }
-  if (to.size() == before)
-    throw ArgumentError(fmt::format("{}model '{}' has no such {}", at, model.name(),
-                                    what == Drawn::What::mass      ? "link"
-                                    : what == Drawn::What::gravity ? "axis of gravity: x, y, z"
-                                                                   : "joint"));
-}
 
 int monte_carlo_group(const Model& model, const MonteCarlo& what) {
   // Lanes share all of the model but masses.

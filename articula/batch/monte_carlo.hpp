@@ -57,7 +57,14 @@ struct MonteCarlo {
   /// Gives the numbers of a run where they are not drawn but chosen (design.hpp), one for each of `drawn`.
   std::function<void(std::int64_t run, std::span<double> numbers)> chosen;
   std::vector<double> q, v, tau;  // to which draws are added
+  /// Gives a start of its own to a run, to which draws are added, in place of these. Called on any thread.
+  std::function<void(std::int64_t run, std::span<double> q, std::span<double> v, std::span<double> tau)>
+      begin;
   Grid grid{1e-3, 1};
+  /// Steps between rows of MonteCarloRun::path; 0: there are none.
+  long keep = 0;
+  /// Steps after which torques that are drawn are drawn anew; 0: they are held.
+  long hold = 0;
   /// The motion of a run; called on any thread. What it borrows of the start stays until the motion is gone.
   std::function<std::unique_ptr<MonteCarloMotion>(const MonteCarloStart&)> make;
   /// Set where nothing acts but tau, and the joints' damping if `damping`, and steps are explicit ones: such runs go
@@ -86,6 +93,7 @@ struct MonteCarloRun {
   bool done = false;
   std::string error;               // of a run that failed
   std::vector<double> draws, end;  // end: a row of the recorder
+  std::vector<double> path;        // rows of time, q, v and tau, from the start on, where they are kept
   double fastest = 0;              // the largest |velocity| at any step
 };
 

@@ -235,18 +235,21 @@ bool GatheredBlocks::for_each(const std::function<void(std::uint64_t, std::strin
 
 // --- what shards say of themselves ----------------------------------------------------------------------------------
 void write_note(const std::string& folder, const ShardNote& note) {
-  replace_file(shard_file(folder, note.shard, "json"),
-               dumped({{"shard", note.shard},
-                       {"rows", note.rows},
-                       {"rows_done", note.rows_done},
-                       {"failed", note.failed},
-                       {"stolen", note.stolen},
-                       {"seconds", note.seconds},
-                       {"rows_per_second", note.rows_per_second},
-                       {"host", note.host},
-                       {"process", note.process},
-                       {"state", note.state}}),
-               false);
+  const std::string path = shard_file(folder, note.shard, "json");
+  const std::string text = dumped({{"shard", note.shard},
+                                   {"rows", note.rows},
+                                   {"rows_done", note.rows_done},
+                                   {"failed", note.failed},
+                                   {"stolen", note.stolen},
+                                   {"seconds", note.seconds},
+                                   {"rows_per_second", note.rows_per_second},
+                                   {"host", note.host},
+                                   {"process", note.process},
+                                   {"state", note.state}});
+  // Only its shard writes it, so that the other name can always be the same: a kill leaves one such file at most.
+  recording_files::write_bytes(path + ".tmp", text);
+  if (std::rename((path + ".tmp").c_str(), path.c_str()) != 0)
+    throw Error(fmt::format("{} cannot be written ({})", path, std::generic_category().message(errno)));
 }
 
 std::vector<ShardNote> read_notes(const std::string& folder) {

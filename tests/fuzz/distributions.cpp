@@ -11,7 +11,7 @@ ARTICULA_FUZZ(text) {
   cli::read_initial("", testing::fuzz_model(), {}, setup);
   cli::MonteCarloOptions options;
   options.threads = 1, options.distributions = file.path();
-  cli::MonteCarloTable(testing::fuzz_model(), setup, {1e-3, 1e-3}, options)
+  cli::MonteCarloTable(testing::fuzz_model(), setup, {{1e-3, 1e-3}, 1}, options)
       .rows(
           0, 2, [](std::string_view) {}, nullptr);
 }
