@@ -125,7 +125,7 @@ class ShardRun {
     note_.shard = index_, note_.host = this_host(), note_.process = getpid();
     for (const Block& block : writer_.blocks()) count(block.number, block.failed);
     out_.rows = note_.rows, out_.rows_before = note_.rows_done;
-    if (options.steal) claims_.emplace(folder, index_, options.lease);
+    if (options.steal) claims_.emplace(folder, index_, options.lease), survey_.emplace(folder, run);
   }
 
   ShardOutcome run() {
@@ -170,14 +170,17 @@ class ShardRun {
   }
   void own(std::uint64_t block) {
     bool again = false;
-    if (made_.contains(block) || (claims_ && !claims_->take(block, again))) return;
+    if (made_.contains(block) || (claims_ && (survey_->is_done(block) || !claims_->take(block, again))))
+      return;
+    if (again) survey_->look_at_all();  // a thief may have done it long ago
+    if (again && survey_->is_done(block)) return;
     make(block);
     if (claims_) claims_->release(block);
   }
 
   /// Blocks of others, from the end of their parts, where they come last themselves; each thief begins elsewhere.
   void steal() {
-    Survey survey(folder_, run_);
+    Survey& survey = *survey_;
     for (const std::uint64_t block : made_) survey.set_done(block);
     std::minstd_rand random(unsigned(index_ + 1));
     for (double wait = 0.05; !stopped(); wait = std::min(2 * wait, std::min(2.0, options_.lease / 4))) {
@@ -229,6 +232,7 @@ class ShardRun {
   std::uint64_t begin_, end_, made_here_ = 0, now_ = 0;
   std::set<std::uint64_t> made_;
   std::optional<Claims> claims_;
+  std::optional<Survey> survey_;
   ShardNote note_;
   ShardOutcome out_;
   Clock::time_point started_ = Clock::now(), said_ = started_;

@@ -246,6 +246,7 @@ TEST_F(Sharded, AThiefDoesWhatOthersLeave) {
   EXPECT_EQ(merged(folder), whole(1000));
   for (const auto& [block, times] : made_) EXPECT_EQ(times, 1) << block;
   // Late ones find nothing to do.
+  std::this_thread::sleep_for(std::chrono::milliseconds(1100));  // its lease on them is over
   EXPECT_EQ(run_shard(folder, work, {3, 4}, steal).stolen, 0u);
   for (const auto& [block, times] : made_) EXPECT_EQ(times, 1) << block;
 }
