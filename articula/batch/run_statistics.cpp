@@ -128,6 +128,10 @@ void DyadicHistogram::cover(std::int64_t low, std::int64_t high) {
   counts_.resize(std::size_t(end - begin + 1));
 }
 void DyadicHistogram::add(double x) {
+  if (!counts_.empty()) {  // most values are among those that are there
+    const double place = std::floor(std::ldexp(x, -exponent)) - double(first_);
+    if (place >= 0 && place < double(counts_.size())) return void(++counts_[std::size_t(place)]);
+  }
   DyadicHistogram one;
   // The finest bins in which multiples are whole numbers: those of the last bit.
   one.exponent = std::max(x == 0 ? -1000 : std::ilogb(x) - 52, -1000);
