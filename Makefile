@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test wheel package package-try python-sanitize python-others bench reference site sanitize test-sets thread-sanitize random-trees gpu-compile faults interruptions fuzz analyze check format clean
+.PHONY: all setup build demo test wheel package package-try python-sanitize python-others bench reference site sanitize test-sets thread-sanitize random-trees gpu-compile faults interruptions clusters fuzz analyze check format clean
 all: build
 
 setup:
@@ -103,6 +103,13 @@ faults: build
 # Runs of many kinds, stopped at random moments: how long they take to end.
 interruptions: build
 	@tests/interruptions.py $(BUILD)/articula 1000
+
+# Sharded runs on real engines (Open MPI, Slurm, GNU parallel; Dask, Ray, joblib and mpi4py from PyPI), which are
+# installed; then a thousand kills, torn files and full disks.
+clusters: build
+	@tools/setup.sh openmpi-bin slurm-wlm munge parallel
+	@tools/python.sh clusters $(BUILD)
+	@tests/clusters/faults.py $(BUILD)/articula 1000
 
 # Every reader of input, fuzzed under the sanitizers for so many seconds each; then whole commands as long.
 FUZZ_SECONDS ?= 60

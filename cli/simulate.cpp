@@ -172,18 +172,12 @@ ExitCode run_motion(Motion& motion, const SimulateOptions& o, const Schedule& wh
 }
 
 ExitCode run_many(const Model& model, const MotionSetup& setup, const std::vector<Constraint>& constraints,
-                  const SimulateOptions& o, const Grid& grid) {
+                  const SimulateOptions& o, const Schedule& when) {
   if (o.resume || !o.plot.empty() || !o.report.empty())
     throw InputError("--monte-carlo goes with none of --resume, --plot and --report");
-  if (o.out != "-" && format_of(o.out) != FileFormat::csv)
-    throw InputError(fmt::format("--monte-carlo writes CSV; --out {} has another ending", o.out));
-  Output out(o.out);
-  watch_signals("articula: stopped; the runs before are not written\n");
-  int failed = 0;
-  out.write(monte_carlo(model, setup, constraints, grid, o.monte_carlo, failed));
-  out.finish();
-  if (failed > 0) say("{} of {} runs failed; see their column 'error'", failed, o.monte_carlo.runs);
-  return asked_to_stop() || failed == o.monte_carlo.runs ? impossible : done;
+  MechanismMotion motion(model, setup, constraints);
+  return run_many(model, setup, constraints, when, o.monte_carlo, o.out,
+                  about_run(motion, o, when, is_adaptive(setup.integrator)));
 }
 
 /// Before the run, for it may be long.
@@ -209,11 +203,17 @@ ExitCode run_mechanism(const SimulateOptions& o, const Model& model, const Motio
   const Schedule when = schedule(o, is_adaptive(setup.integrator));
   if (setup.form != MotionForm::rates && !constraints.empty())
     throw InputError("--velocities is for trees, not for scenes or models with loops");
-  if (setup.form != MotionForm::rates && o.monte_carlo.runs > 0)
-    throw InputError("--velocities is for one run, not for --monte-carlo");
-  if (o.monte_carlo.runs > 0) return run_many(model, setup, constraints, o, when.grid);
+  if (!o.monte_carlo.sweep.empty() && (o.monte_carlo.runs > 0 || !o.monte_carlo.distributions.empty()))
+    throw InputError(
+        "--sweep goes with neither --monte-carlo nor --distributions: it says itself how many runs");
+  if (o.monte_carlo.runs > 0 || !o.monte_carlo.sweep.empty() || !o.monte_carlo.states.empty()) {
+    if (setup.form != MotionForm::rates)
+      throw InputError("--velocities is for one run, not for --monte-carlo");
+    return run_many(model, setup, constraints, o, when);
+  }
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
   if (o.monte_carlo.device != "cpu") throw InputError("--device goes with --monte-carlo N");
+  if (!o.monte_carlo.shard.empty()) throw InputError("--shard goes with --monte-carlo N");
   MechanismMotion motion(model, setup, constraints);
   return run_motion(motion, o, when, setup.integrator, make_report);
 }
@@ -269,6 +269,17 @@ ExitCode run(const SimulateOptions& o) {
     for (const auto& finding : visuals.findings) report.notes.push_back(finding.message);
     return report;
   });
+}
+
+ExitCode run_within_limits(const SimulateOptions& o) {
+  try {
+    set_limits(o);
+    return run(o);
+  } catch (const std::bad_alloc&) {
+    if (!o.memory_limit) throw;
+    throw ComputationError(fmt::format("--memory-limit {} MB is not enough for this run{}", *o.memory_limit,
+                                       o.out == "-" ? "" : "; rows before are in " + o.out + ".part"));
+  }
 }
 
 void add_motion_options(CLI::App& app, SimulateOptions* o) {
@@ -328,15 +339,7 @@ void add_run_options(CLI::App& app, SimulateOptions* o) {
       ->type_name("SECONDS");
   app.add_option("--memory-limit", o->memory_limit, "End when more memory is needed; --resume goes on")
       ->type_name("MEGABYTES");
-  app.add_option("--monte-carlo", o->monte_carlo.runs, "Make this many runs; one summary row each (CSV)")
-      ->check(CLI::Range(1, 100'000'000))
-      ->type_name("N");
-  app.add_option("--distributions", o->monte_carlo.distributions, "JSON: what is drawn for each run")
-      ->type_name("FILE");
-  app.add_option("--seed", o->monte_carlo.seed, "Of the draws")->capture_default_str();
-  app.add_option("--threads", o->monte_carlo.threads, "For --monte-carlo (default: all cores)")
-      ->check(CLI::Range(1, 4096));
-  add_device_option(app, o->monte_carlo.device, "Where the steps of --monte-carlo are made");
+  o->monte_carlo.add_to(app);
 }
 
 }  // namespace
@@ -364,17 +367,40 @@ Subcommand add_simulate(CLI::App& program) {
       "  articula simulate double_pendulum --duration 2 --step 0.01\n"
       "  articula simulate four_bar --duration 2 --every 0.1\n"
       "  articula simulate quadruped --base free --duration 1 --integrator variational --every 0.1\n"
-      "  articula simulate puma560 --duration 5 --every 0.01 --out run.csv --report run.html\n");
+      "  articula simulate puma560 --duration 5 --every 0.01 --out run.csv --report run.html\n"
+      "  articula simulate arm7 --duration 1 --monte-carlo 1000 --shard 0/2 --out runs/   (then 1/2, and "
+      "articula merge)\n");
+  return {&app, [o] { return run_within_limits(*o); }};
+}
+
+Subcommand add_rollout(CLI::App& program) {
+  auto o = std::make_shared<SimulateOptions>();
+  CLI::App& app =
+      *program.add_subcommand("rollout", "Data sets: many trajectories from drawn or given starts");
+  o->model.add_to(app);
+  o->monte_carlo.trajectories = true;
+  add_motion_options(app, o.get());
+  app.add_flag("--damping", o->damping, "Apply the damping that the model's joints state");
+  app.add_flag("--friction", o->friction,
+               "Apply the dry friction that the model's joints state, regularised");
+  o->limits = "ignore";
+  app.add_option("--out", o->out, "CSV (- for stdout), or FOLDER/ for parts of many processes")
+      ->type_name("FILE");
+  o->monte_carlo.add_to(app);
+  app.footer(
+      "Rows: run, time, q:JOINT, v:JOINT, tau:JOINT (the joint forces that were given and drawn), at the "
+      "start and\n"
+      "every --every seconds; a run that fails ends early. Parts are merged by articula merge, to the same "
+      "bytes.\n\n"
+      "Example:\n"
+      "  echo '{\"q\": {\"*\": {\"uniform\": [-1, 1]}}, \"torque\": {\"*\": {\"normal\": [0, 2]}}}' > "
+      "d.json\n"
+      "  articula rollout arm7 --count 100 --duration 1 --every 0.1 --distributions d.json --hold 0.1 --out "
+      "data.csv\n");
   return {&app, [o] {
-            try {
-              set_limits(*o);
-              return run(*o);
-            } catch (const std::bad_alloc&) {
-              if (!o->memory_limit) throw;
-              throw ComputationError(
-                  fmt::format("--memory-limit {} MB is not enough for this run{}", *o->memory_limit,
-                              o->out == "-" ? "" : "; rows before are in " + o->out + ".part"));
-            }
+            if (o->monte_carlo.runs == 0 && o->monte_carlo.states.empty() && o->monte_carlo.sweep.empty())
+              throw InputError("rollout: how many? --count N, --states FILE or --sweep FILE says so");
+            return run_within_limits(*o);
           }};
 }
 

@@ -4,6 +4,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <vector>
 
 #include "cli/messages.hpp"
 #include "cli/options.hpp"
@@ -21,6 +22,9 @@ struct ComputationError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The words that the program was started with, for commands that are to be repeated.
+std::vector<std::string>& command_words();
+
 /// One subcommand: its options, which parsing fills, and what it then does. Each is made in a file of its
 /// own.
 struct Subcommand {
@@ -37,6 +41,9 @@ Subcommand add_simulate(CLI::App& program);
 Subcommand add_view(CLI::App& program);
 Subcommand add_convert(CLI::App& program);
 Subcommand add_covariance(CLI::App& program);
+Subcommand add_rollout(CLI::App& program);
+Subcommand add_merge(CLI::App& program);
+Subcommand add_status(CLI::App& program);
 Subcommand add_doctor(CLI::App& program);
 Subcommand add_completion(CLI::App& program);
 

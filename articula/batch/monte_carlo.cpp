@@ -5,115 +5,70 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <condition_variable>
 #include <exception>
 #include <mutex>
-#include <numbers>
 #include <optional>
 #include <thread>
 
 #include "articula/batch/batch.hpp"
-#include "articula/loops/scene.hpp"
-#include "articula/model/configuration.hpp"
+#include "articula/batch/monte_carlo_draws.hpp"
 #include "articula/model/inertial_parameters.hpp"
 
 namespace articula {
 
 namespace {
 
-/// splitmix64: a stream for each run, whatever thread it is on.
-class Stream {
- public:
-  Stream(std::uint64_t seed, std::uint64_t run) : state_(seed * 0x9e3779b97f4a7c15u + run) {
-    state_ = next() ^ (run * 0xd1342543de82ef95u);
-  }
-  double uniform() { return double(next() >> 11) * 0x1p-53; }
-  double normal() {
-    const double r = std::sqrt(-2 * std::log(1 - uniform()));
-    return r * std::cos(2 * std::numbers::pi * uniform());
-  }
-
- private:
-  std::uint64_t next() {
-    std::uint64_t z = state_ += 0x9e3779b97f4a7c15u;
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-    return z ^ (z >> 31);
-  }
-  std::uint64_t state_;
-};
-
-/// Draws run i's numbers; throws where they make no mechanism. `draws` has them in any case.
-MonteCarloStart draw_start(const Model& model, const MonteCarlo& what, int i, std::vector<double>& draws) {
-  Stream stream(what.seed, std::uint64_t(i));
-  MonteCarloStart start{model, what.q, what.v, what.tau, {}};
-  ModelSpec spec;
-  bool other_masses = false;
-  std::vector<double> dq(model.nv());
-  draws.clear();
-  for (const Drawn& d : what.drawn) {
-    const double x = d.normal ? d.a + d.b * stream.normal() : d.a + (d.b - d.a) * stream.uniform();
-    draws.push_back(x);
-    switch (d.what) {
-      case Drawn::What::q:
-        dq[d.index] += x;
-        break;
-      case Drawn::What::v:
-        start.v[d.index] += x;
-        break;
-      case Drawn::What::torque:
-        start.tau[d.index] += x;
-        break;
-      case Drawn::What::mass: {
-        if (!other_masses) spec = model.spec(), other_masses = true;
-        MassProperties& mass = spec.links[d.index].mass;
-        mass.mass *= x;
-        for (double* j : {&mass.inertia.xx, &mass.inertia.yy, &mass.inertia.zz, &mass.inertia.xy,
-                          &mass.inertia.xz, &mass.inertia.yz})
-          *j *= x;
-      }
-    }
-  }
-  integrate(model, what.q, dq, start.q);
-  if (other_masses) start.model = Model(spec, {model.base(), model.gravity()});
-  if (!what.constraints.empty()) {
-    ConstrainedDynamics work(start.model, what.constraints);
-    fit_positions(work, start.q, start.v, model.name(), {.project = true});
-    fit_velocities(work, start.q, start.v, model.name(), {.project = true});
-  }
-  start.draws = draws;
-  return start;
+void append_state(double time, std::span<const double> q, std::span<const double> v,
+                  std::span<const double> tau, std::vector<double>& path) {
+  path.push_back(time);
+  for (const auto x : {q, v, tau}) path.insert(path.end(), x.begin(), x.end());
 }
 
 /// The runs of one call, on as many threads as there are.
 class Runs {
  public:
-  Runs(const Model& model, const MonteCarlo& what) : model_(model), what_(what), results_(what.runs) {
+  using Piece = MonteCarloPiece;
+  Runs(const Model& model, const MonteCarlo& what, const std::function<void(Piece&)>& finish)
+      : model_(model),
+        what_(what),
+        finish_(finish),
+        group_(monte_carlo_group(model, what)),
+        piece_(what.piece > 0 ? what.piece : group_) {
     for (const Drawn& d : what.drawn) other_masses_ |= d.what == Drawn::What::mass;
-    // Which runs are together depends on their numbers alone, too.
-    if (what.together && model.nv() > 0) group_ = what.engine ? what.engine->at_once : 16;
+    if (what.first % group_ != 0 || piece_ % group_ != 0)
+      throw ArgumentError(fmt::format("monte_carlo: first is {} and piece {}, expected multiples of {}",
+                                      what.first, what.piece, group_));
   }
-  std::vector<MonteCarloRun> make();
+  void make(const std::function<void(Piece&)>& give);
 
  private:
   bool stopped() const { return given_up_ || (what_.stop && what_.stop->load(std::memory_order_relaxed)); }
-  void alone(int i);
-  void together(const std::vector<MonteCarloStart>& starts, const std::vector<MonteCarloRun*>& results);
-  void group(int begin, int end);
+  void alone(std::int64_t i, MonteCarloRun& result);
+  void together(const std::vector<MonteCarloStart>& starts, const std::vector<std::int64_t>& numbers,
+                const std::vector<MonteCarloRun*>& results);
+  void group(std::int64_t first, std::span<MonteCarloRun> runs);
   void work();
 
   const Model& model_;
   const MonteCarlo& what_;
-  std::vector<MonteCarloRun> results_;
+  const std::function<void(Piece&)>& finish_;
+  const int group_, piece_;
   bool other_masses_ = false;
-  int group_ = 1;
-  std::atomic<int> next_{0}, finished_{0};
   std::atomic<bool> given_up_{false};
+  // Pieces that are at work or wait to be given: next_ is at most so many before given_.
+  struct Place {
+    Piece piece;
+    bool ready = false;
+  };
+  std::vector<Place> places_;
+  std::int64_t pieces_ = 0, next_ = 0, given_ = 0;  // under guard_, as places' ready
   std::mutex guard_;
+  std::condition_variable room_, ready_;
   std::exception_ptr thrown_;
 };
 
-void Runs::alone(int i) {
-  MonteCarloRun& result = results_[i];
+void Runs::alone(std::int64_t i, MonteCarloRun& result) {
   try {
     const MonteCarloStart start = draw_start(model_, what_, i, result.draws);
     const std::unique_ptr<MonteCarloMotion> motion = what_.make(start);
@@ -122,8 +77,14 @@ void Runs::alone(int i) {
     simulator.watch.horizon = what_.grid.duration;
     result.end.resize(motion->recorder().columns().size());
     motion->recorder().row(result.end);
+    result.path.clear();
+    if (what_.keep > 0) append_state(0, simulator.q, simulator.v, simulator.tau, result.path);
     for (long k = 1; k <= what_.grid.steps(); ++k) {
+      if (what_.hold > 0 && k > 1 && (k - 1) % what_.hold == 0)
+        draw_torques(what_, i, (k - 1) / what_.hold, start, simulator.tau);
       simulator.advance(what_.grid.time(k));
+      if (what_.keep > 0 && (k % what_.keep == 0 || k == what_.grid.steps()))
+        append_state(what_.grid.time(k), simulator.q, simulator.v, simulator.tau, result.path);
       for (const double v : simulator.v) result.fastest = std::max(result.fastest, std::abs(v));
     }
     motion->recorder().row(result.end);
@@ -136,7 +97,8 @@ void Runs::alone(int i) {
 }
 
 /// Those that fail keep `done` false: they are for one at a time, which says why.
-void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vector<MonteCarloRun*>& results) {
+void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vector<std::int64_t>& numbers,
+                    const std::vector<MonteCarloRun*>& results) {
   const Grid& grid = what_.grid;
   const std::size_t count = starts.size(), nq = model_.nq(), nv = model_.nv();
   // Steps between looks at whether to stop: some ten milliseconds' worth.
@@ -153,14 +115,22 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
   if (!what_.engine) batch.emplace(model_);
   if (other_masses_) what_.engine ? what_.engine->vary(inertias) : batch->vary(inertias);
   std::vector<double> fastest(count);
+  const auto at = [](std::vector<double>& x, std::size_t i, std::size_t n) {
+    return std::span(x).subspan(i * n, n);
+  };
+  for (std::size_t i = 0; what_.keep > 0 && i < count; ++i)
+    append_state(0, at(q, i, nq), at(v, i, nv), at(tau, i, nv), results[i]->path);
   for (long k = 0; k < grid.steps();) {
     if (stopped()) return;
+    for (std::size_t i = 0; what_.hold > 0 && k > 0 && k % what_.hold == 0 && i < count; ++i)
+      draw_torques(what_, numbers[i], k / what_.hold, starts[i], at(tau, i, nv));
     // Steps of one length: the last one may be shorter.
     const long alike = std::max(1L, grid.steps() - 1 - k);
     RolloutOptions options;
     options.integrator = what_.integrator;
     options.damping = what_.damping;
-    options.steps = std::size_t(std::min(alike, most));
+    const long same_torque = what_.hold > 0 ? what_.hold - k % what_.hold : most;
+    options.steps = std::size_t(std::min({alike, most, same_torque}));
     options.step = grid.time(k + 1) - grid.time(k);
     q_path.resize(count * options.steps * nq), v_path.resize(count * options.steps * nv);
     try {
@@ -172,6 +142,10 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
       const std::size_t end = (i + 1) * options.steps;
       for (std::size_t j = i * options.steps * nv; j < end * nv; ++j)
         fastest[i] = std::max(fastest[i], std::abs(v_path[j]));
+      for (std::size_t s = 0; what_.keep > 0 && s < options.steps; ++s)
+        if (const long step = k + long(s) + 1; step % what_.keep == 0 || step == grid.steps())
+          append_state(grid.time(step), at(q_path, end - options.steps + s, nq),
+                       at(v_path, end - options.steps + s, nv), at(tau, i, nv), results[i]->path);
       std::copy_n(q_path.begin() + (end - 1) * nq, nq, q.begin() + i * nq);
       std::copy_n(v_path.begin() + (end - 1) * nv, nv, v.begin() + i * nv);
     }
@@ -193,32 +167,54 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
   }
 }
 
-void Runs::group(int begin, int end) {
-  if (end - begin > 1) {
+void Runs::group(std::int64_t first, std::span<MonteCarloRun> runs) {
+  if (runs.size() > 1) {
     std::vector<MonteCarloStart> starts;
     std::vector<MonteCarloRun*> of;
-    for (int i = begin; i < end; ++i) {
+    std::vector<std::int64_t> numbers;
+    for (std::size_t k = 0; k < runs.size(); ++k) {
       try {
-        starts.push_back(draw_start(model_, what_, i, results_[i].draws));
-        of.push_back(&results_[i]);
+        starts.push_back(draw_start(model_, what_, first + std::int64_t(k), runs[k].draws));
+        of.push_back(&runs[k]);
+        numbers.push_back(first + std::int64_t(k));
       } catch (const Error&) {  // said below, by the run alone
       }
     }
     try {
-      if (!starts.empty()) together(starts, of);
+      if (!starts.empty()) together(starts, numbers, of);
     } catch (const Error&) {
       if (what_.engine) throw;  // else said below
     }
   }
-  for (int i = begin; i < end && !stopped(); ++i)
-    if (!results_[i].done) alone(i);
+  for (std::size_t k = 0; k < runs.size() && !stopped(); ++k)
+    if (!runs[k].done) alone(first + std::int64_t(k), runs[k]);
 }
 
+/// A signal only sets a flag: who waits looks at it now and then.
+constexpr std::chrono::milliseconds a_while{20};
+
 void Runs::work() {
-  const int groups = (what_.runs + group_ - 1) / group_;
   try {
-    for (int i; !stopped() && (i = next_++) < groups; ++finished_)
-      group(i * group_, std::min(what_.runs, (i + 1) * group_));
+    for (;;) {
+      std::unique_lock lock(guard_);
+      while (!stopped() && next_ < pieces_ && next_ - given_ >= std::int64_t(places_.size()))
+        room_.wait_for(lock, a_while);
+      if (stopped() || next_ >= pieces_) return;
+      const std::int64_t mine = next_++;
+      lock.unlock();
+      Place& place = places_[std::size_t(mine) % places_.size()];
+      place.piece.first = what_.first + mine * piece_;
+      place.piece.runs.assign(std::size_t(std::min<std::int64_t>(piece_, what_.runs - mine * piece_)), {});
+      place.piece.made.reset();
+      const std::span<MonteCarloRun> runs = place.piece.runs;
+      for (std::size_t k = 0; k < runs.size() && !stopped(); k += std::size_t(group_))
+        group(place.piece.first + std::int64_t(k),
+              runs.subspan(k, std::min(std::size_t(group_), runs.size() - k)));
+      if (finish_) finish_(place.piece);
+      lock.lock();
+      place.ready = true;
+      if (mine == given_) ready_.notify_one();
+    }
   } catch (...) {
     const std::lock_guard lock(guard_);
     if (!thrown_) thrown_ = std::current_exception();
@@ -226,63 +222,58 @@ void Runs::work() {
   }
 }
 
-std::vector<MonteCarloRun> Runs::make() {
-  // Each thread takes the next group; what a run gives depends on its number alone.
-  const int groups = (what_.runs + group_ - 1) / group_;
+void Runs::make(const std::function<void(Piece&)>& give) {
+  // Each thread takes the next piece; what a run gives depends on its number alone.
+  pieces_ = (what_.runs + piece_ - 1) / piece_;
   const int hardware = int(std::max(1u, std::thread::hardware_concurrency()));
   const int most = what_.engine ? 1 : what_.threads > 0 ? what_.threads : hardware;
-  const int count = std::min(most, std::max(1, groups));
+  const int count = int(std::clamp<std::int64_t>(pieces_, 1, most));
+  places_.resize(std::size_t(std::clamp<std::int64_t>(pieces_, 1, what_.engine ? 2 : 16 * count + 64)));
   std::vector<std::jthread> threads;
   for (int i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
-  while (finished_ < groups && !stopped()) {
-    if (what_.told) what_.told(std::size_t(std::min(finished_.load() * group_, what_.runs)));
-    std::this_thread::sleep_for(std::chrono::milliseconds(finished_ < 20 ? 2 : 50));
+  try {
+    while (given_ < pieces_ && !stopped()) {
+      std::unique_lock lock(guard_);
+      Place& place = places_[std::size_t(given_) % places_.size()];
+      if (!place.ready) ready_.wait_for(lock, a_while);
+      const bool is_ready = place.ready;
+      lock.unlock();
+      if (what_.told) what_.told(std::size_t(std::min(given_ * piece_, what_.runs)));
+      if (!is_ready) continue;
+      give(place.piece);
+      lock.lock();
+      place.ready = false;
+      ++given_;
+      room_.notify_one();
+    }
+  } catch (...) {
+    given_up_ = true;
+    throw;
   }
   threads.clear();
   if (thrown_) std::rethrow_exception(thrown_);
-  return std::move(results_);
+  for (; given_ < next_; ++given_) give(places_[std::size_t(given_) % places_.size()].piece);  // after a stop
 }
 
 }  // namespace
 
-Drawn::What drawn_named(const std::string& section) {
-  if (section == "q") return Drawn::What::q;
-  if (section == "v") return Drawn::What::v;
-  if (section == "torque") return Drawn::What::torque;
-  if (section == "mass") return Drawn::What::mass;
-  throw ArgumentError(fmt::format("\"{}\" is not known; known: q, v, mass, torque", section));
+int monte_carlo_group(const Model& model, const MonteCarlo& what) {
+  // Lanes share all of the model but masses.
+  const bool others =
+      std::ranges::any_of(what.drawn, [](const Drawn& d) { return d.what > Drawn::What::mass; });
+  return !what.together || others || model.nv() == 0 ? 1 : what.engine ? what.engine->at_once : 16;
 }
-
-void add_drawn(const Model& model, const std::string& section, const std::string& name, bool normal, double a,
-               double b, std::vector<Drawn>& to) {
-  const Drawn::What what = drawn_named(section);
-  const auto at = fmt::format("\"{}\": \"{}\": ", section, name);
-  if (!std::isfinite(a) || !std::isfinite(b)) throw ArgumentError(at + "expected two finite numbers");
-  if (normal ? b < 0 : b < a)
-    throw ArgumentError(at + (normal ? "the deviation is negative" : "the largest is less than the least"));
-  const std::size_t before = to.size();
-  const auto put = [&](int index, const std::string& full) {
-    to.push_back({what, index, normal, a, b, section + ":" + full});
-  };
-  if (what == Drawn::What::mass) {
-    const auto& links = model.spec().links;
-    for (std::size_t i = 0; i < links.size(); ++i)
-      if (name == "*" ? links[i].mass.mass > 0 : links[i].name == name) put(int(i), links[i].name);
-  } else {
-    // A joint's name stands for all its freedoms, JOINT.i for one, * for all joints.
-    const auto velocities = velocity_columns(model, "");
-    for (std::size_t i = 0; i < velocities.size(); ++i) {
-      const std::string full = velocities[i].name.substr(1), joint = full.substr(0, full.rfind('.'));
-      if (name == "*" || name == full || name == joint) put(int(i), full);
-    }
-  }
-  if (to.size() == before)
-    throw ArgumentError(fmt::format("{}model '{}' has no such {}", at, model.name(),
-                                    what == Drawn::What::mass ? "link" : "joint"));
+void monte_carlo(const Model& model, const MonteCarlo& what,
+                 const std::function<void(MonteCarloPiece&)>& finish,
+                 const std::function<void(MonteCarloPiece&)>& give) {
+  Runs(model, what, finish).make(give);
 }
-
 std::vector<MonteCarloRun> monte_carlo(const Model& model, const MonteCarlo& what) {
-  return Runs(model, what).make();
+  std::vector<MonteCarloRun> out(std::size_t(what.runs));
+  monte_carlo(model, what, nullptr, [&](MonteCarloPiece& piece) {
+    std::move(piece.runs.begin(), piece.runs.end(), out.begin() + (piece.first - what.first));
+  });
+  return out;
 }
 
 }  // namespace articula

@@ -101,17 +101,28 @@ std::uint32_t FileBytes::crc32(std::size_t at, std::size_t count) const {
 }
 
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
-  static constexpr std::array<std::uint32_t, 256> table = [] {
-    std::array<std::uint32_t, 256> out{};
+  // Eight bytes at a time: table k is for a byte that k others follow.
+  static constexpr auto tables = [] {
+    std::array<std::array<std::uint32_t, 256>, 8> out{};
     for (std::uint32_t i = 0; i < 256; ++i) {
       std::uint32_t c = i;
       for (int k = 0; k < 8; ++k) c = c & 1 ? 0xedb88320u ^ (c >> 1) : c >> 1;
-      out[i] = c;
+      out[0][i] = c;
     }
+    for (std::size_t k = 1; k < 8; ++k)
+      for (std::size_t i = 0; i < 256; ++i) out[k][i] = out[0][out[k - 1][i] & 0xff] ^ (out[k - 1][i] >> 8);
     return out;
   }();
+  const auto* p = reinterpret_cast<const unsigned char*>(bytes.data());
+  std::size_t left = bytes.size();
   std::uint32_t c = ~before;
-  for (const char b : bytes) c = table[(c ^ static_cast<unsigned char>(b)) & 0xff] ^ (c >> 8);
+  for (; left >= 8; left -= 8, p += 8) {
+    c ^= std::uint32_t(p[0]) | std::uint32_t(p[1]) << 8 | std::uint32_t(p[2]) << 16 |
+         std::uint32_t(p[3]) << 24;
+    c = tables[7][c & 0xff] ^ tables[6][c >> 8 & 0xff] ^ tables[5][c >> 16 & 0xff] ^ tables[4][c >> 24] ^
+        tables[3][p[4]] ^ tables[2][p[5]] ^ tables[1][p[6]] ^ tables[0][p[7]];
+  }
+  for (; left > 0; --left, ++p) c = tables[0][(c ^ *p) & 0xff] ^ (c >> 8);
   return ~c;
 }
 

@@ -26,7 +26,7 @@ _core._use(_arrays.call, results.by_algorithm)
 if TYPE_CHECKING:
     from . import controllers, convert, cuda, operators
     from .derivatives import LinearizedStep, SecondOrder, StepDerivative
-    from .motion import MonteCarlo, Rollout, monte_carlo, rollout, simulate
+    from .motion import MonteCarlo, Rollout, monte_carlo, rollout, simulate, sweep
     from .recording import Recording, View, view
     from .scenes import Scene
     from .spaces import Count, Counts, DiagonalizedDynamics, Regulator, TaskController, TaskSpace, count, lqr, state_space
@@ -39,7 +39,7 @@ __all__ = [
     "Limits", "LinearizedStep", "LinkSpec", "MassProperties", "Model", "ModelError", "ModelSpec", "MonteCarlo", "NamedState",
     "Problem", "Recording", "Regulator", "Rollout", "Scene", "ScrewChain", "ScrewLink", "SecondOrder", "SingularError",
     "StepDerivative", "TaskController", "TaskSpace", "View", "algorithms", "check", "controllers", "convert", "count", "cuda",
-    "load", "lqr", "mass_properties", "monte_carlo", "operators", "results", "rollout", "shipped_models", "simulate", "spec_of",
+    "load", "lqr", "mass_properties", "monte_carlo", "operators", "results", "rollout", "shipped_models", "simulate", "spec_of", "sweep",
     "state_space", "view",
 ]  # fmt: skip
 
@@ -47,7 +47,7 @@ __all__ = [
 _later = {
     **dict.fromkeys(("FrameSpec", "JointSpec", "LinkSpec", "ModelSpec"), "spec"),
     **dict.fromkeys(("Recording", "View", "view"), "recording"),
-    **dict.fromkeys(("MonteCarlo", "Rollout", "monte_carlo", "rollout", "simulate"), "motion"),
+    **dict.fromkeys(("MonteCarlo", "Rollout", "monte_carlo", "rollout", "simulate", "sweep"), "motion"),
     **dict.fromkeys(("Count", "Counts", "DiagonalizedDynamics", "Regulator", "TaskController", "TaskSpace", "count", "lqr", "state_space"), "spaces"),
     **dict.fromkeys(("LinearizedStep", "SecondOrder", "StepDerivative"), "derivatives"),
     **dict.fromkeys(("DhRow", "DhTable", "MassProperties", "ScrewChain", "ScrewLink", "mass_properties", "spec_of"), "tables"),

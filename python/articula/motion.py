@@ -1,4 +1,4 @@
-"""Motion over time: simulate, rollout, monte_carlo."""
+"""Motion over time: simulate, rollout, monte_carlo, sweep."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     _Event = Callable[[float, NDArray[np.float64], NDArray[np.float64]], float]
     _Distributions = Mapping[str, Mapping[str, Mapping[str, Sequence[float]]]]
 
-__all__ = ["MonteCarlo", "Rollout", "monte_carlo", "rollout", "simulate"]
+__all__ = ["MonteCarlo", "Rollout", "monte_carlo", "rollout", "simulate", "sweep"]
 
 
 def vector(function: str, name: str, x: Any, size: int, default: Any = None) -> Any:
@@ -63,6 +63,13 @@ def word(function: str, name: str, x: Any) -> str:
     if not isinstance(x, str):
         raise Error(f"{function}: {name} is of type {type(x).__name__}; expected a name")
     return x
+
+
+def _plain(x: Any) -> Any:
+    """An array as the compiled part takes it: one that was pickled has a dtype of its own."""
+    import numpy as np
+
+    return np.require(x, np.float64, ["C", "A"]) if isinstance(x, np.ndarray) else x
 
 
 class _Progress:
@@ -187,6 +194,10 @@ class Rollout(NamedTuple):
     v: NDArray[np.float64]
 
 
+def _some_rollouts(model: Model, scene: Scene | None, settings: Sequence[Any], threads: int, q: Any, v: Any, tau: Any = None, told: Any = None) -> Any:
+    return _core._rollout(model, None if scene is None else scene._scene, len(q), _plain(q), _plain(v), _plain(tau), *settings, threads, told)
+
+
 def rollout(
     model: Model | Scene,
     q: ArrayLike,
@@ -199,6 +210,7 @@ def rollout(
     integrator: str = "rk4",
     damping: bool = False,
     threads: int | None = None,
+    executor: Any = None,
     progress: bool = True,
 ) -> Rollout:
     """Many trajectories at once, `steps` steps each, of which every `every`th state is kept.
@@ -206,7 +218,7 @@ def rollout(
     q: shape (..., nq), v: (..., nv), tau: (..., nv) held, or (..., steps, nv) a force for each step (as many
     dimensions as q and v have, and one more). Arrays on a GPU are moved there, all at once, and so are the results
     (docs/gpu.md). Closed chains (a scene's, or those of a model's file) stay closed; starts must fit them, as
-    `Scene.project` makes them.
+    `Scene.project` makes them. executor: whose workers make them, as of monte_carlo.
 
     Example:
         >>> arm = articula.load("arm7")
@@ -235,11 +247,16 @@ def rollout(
         leading = common_shape("rollout", [(name, x.shape, n) for name, x, n in arrays])
     count = int(np.prod(leading))
     plain = [rows(x, leading, n, np.float64).reshape(count, *n) for _, x, n in arrays]
+    settings = len(last) == 2, number("rollout", "step", step), steps, every, integrator, flag("rollout", "damping", damping)
     with _Progress("rollout", progress) as told:
-        q_path, v_path = _core._rollout(
-            model, None if scene is None else scene._scene, count, plain[0], plain[1], plain[2] if tau is not None else None, len(last) == 2,
-            number("rollout", "step", step), steps, every, integrator, flag("rollout", "damping", damping), count_of_threads, told,
-        )  # fmt: skip
+        if executor is None:
+            q_path, v_path = _some_rollouts(model, scene, settings, count_of_threads, plain[0], plain[1], plain[2] if tau is not None else None, told)
+        else:
+            from ._executors import blocks_of, share_out
+
+            pieces = [tuple(x[first : first + n] for x in plain) for first, n in blocks_of(count)]
+            parts = share_out("rollout", executor, _some_rollouts, [model, scene, settings, count_of_threads or 1], pieces, told)
+            q_path, v_path = (np.concatenate([part[i] for part in parts]) for i in (0, 1)) if parts else (np.zeros(0), np.zeros(0))
     shape = *leading, steps // every
     return Rollout(q_path.reshape(*shape, model.nq), v_path.reshape(*shape, model.nv))
 
@@ -296,6 +313,55 @@ def _distributions(given: Any) -> list[tuple[str, str, bool, float, float]]:
     return listed
 
 
+def _axes(design: str, given: Any) -> list[tuple[str, str, float, float, list[float]]]:
+    form = 'expected {"q:JOINT": [values, ..]} or, where it is no grid, {"q:JOINT": (least, largest)}'
+    listed = []
+    try:
+        for name, entry in dict(given).items():
+            section, _, rest = word("sweep", "axis", name).partition(":")
+            values = [float(x) for x in entry]
+            ranged = design != "grid" and len(values) == 2
+            least, largest = values if ranged else (0.0, 1.0)
+            listed.append((section, rest, least, largest, [] if ranged else values))
+    except (TypeError, ValueError, OverflowError):
+        raise Error(f"sweep: axes is {given!r}; {form}") from None
+    return listed
+
+
+def _some_runs(shared: tuple[Any, ...], first: int, count: int, told: Any = None) -> Any:
+    """Columns, numbers and errors of the runs from `first` on; on any worker."""
+    model, scene, seed, threads, distributions, sweep, settings, controllers = shared
+    plain = [_plain(x) for x in settings]
+    return _core._monte_carlo(model, None if scene is None else scene._scene, first, count, seed, threads, distributions, sweep, *plain, _listed("monte_carlo", model, controllers), told)
+
+
+def _many_runs(
+    name: str, model: Model, scene: Scene | None, runs: int, seed: int, threads: int | None, distributions: Any, sweep: Any, settings: Sequence[Any], controllers: Any, executor: Any, progress: bool
+) -> MonteCarlo:
+    import numpy as np
+
+    many: tuple[Any, ...] = (model, scene, whole(name, "seed", seed, 0, 2**64 - 1), (0 if executor is None else 1) if threads is None else whole(name, "threads", threads, 1, 1024), distributions, sweep, settings, controllers)
+    with _Progress(name, progress) as told:
+        if executor is None:
+            columns, numbers, errors = _some_runs(many, 0, runs, told)
+            return MonteCarlo(columns, numbers, dict(errors))
+        from ._executors import blocks_of, share_out
+
+        _core._monte_carlo(model, None if scene is None else scene._scene, 0, 0, seed, 1, distributions, sweep, *settings, _listed(name, model, controllers), None)  # errors are told here
+        parts = share_out(name, executor, _some_runs, [many], blocks_of(runs), told)
+    errors = {run: text for part in parts for run, text in part[2]}
+    return MonteCarlo(parts[0][0], np.concatenate([part[1] for part in parts]), errors)
+
+
+def _settings(name: str, model: Model, scene: Scene | None, integrator: str, duration: float, step: float, q: Any, v: Any, tau: Any, damping: bool, friction: bool, limits: str, restitution: float) -> tuple[Any, ...]:
+    at, rates, forces = (model.neutral(), None, None) if scene is None else (scene.q, scene.v, scene.tau)
+    return (
+        word(name, "integrator", integrator), number(name, "duration", duration), number(name, "step", step),
+        vector(name, "q", q, model.nq, at), vector(name, "v", v, model.nv, rates), vector(name, "tau", tau, model.nv, forces),
+        flag(name, "damping", damping), flag(name, "friction", friction), word(name, "limits", limits), number(name, "restitution", restitution),
+    )  # fmt: skip
+
+
 def monte_carlo(
     model: Model | Scene,
     *,
@@ -314,15 +380,18 @@ def monte_carlo(
     restitution: float = 0.0,
     controllers: _Controller | Sequence[_Controller] = (),
     threads: int | None = None,
+    executor: Any = None,
     progress: bool = True,
 ) -> MonteCarlo:
-    """Many runs of one simulation with drawn starts, masses and forces, on all cores.
+    """Many runs of one simulation with drawn starts, masses and forces, on all cores, or on an executor's workers.
 
     distributions: {"q": .., "v": .., "torque": .., "mass": ..}, each {NAME: {"normal": (mean, deviation)}} or
     {NAME: {"uniform": (least, largest)}}; NAME is a joint (a mass: a link), or "*" for all. q, v and torque are added to
     the start, masses (with their inertia) multiplied. The draws are those of `articula simulate --monte-carlo` with the
     same seed, and depend on it and a run's number alone, not on threads. Starts of closed chains are then moved to the
     nearest state that fits. Everything else is as simulate's.
+    executor: one of concurrent.futures, mpi4py.futures, a Dask client, a pool (Ray's), joblib.Parallel: its workers make
+    the runs, on one thread each, to the same bits.
 
     Example:
         >>> arm = articula.load("double_pendulum")
@@ -332,14 +401,50 @@ def monte_carlo(
     """
     name = "monte_carlo"
     model, scene = _mechanism(name, model)
-    at, rates, forces = (model.neutral(), None, None) if scene is None else (scene.q, scene.v, scene.tau)
-    with _Progress(name, progress) as told:
-        columns, numbers, errors = _core._monte_carlo(
-            model, None if scene is None else scene._scene, whole(name, "runs", runs, 1, 10**8), whole(name, "seed", seed, 0, 2**64 - 1),
-            0 if threads is None else whole(name, "threads", threads, 1, 1024), _distributions(distributions),
-            word(name, "integrator", integrator), number(name, "duration", duration), number(name, "step", step),
-            vector(name, "q", q, model.nq, at), vector(name, "v", v, model.nv, rates), vector(name, "tau", tau, model.nv, forces),
-            flag(name, "damping", damping), flag(name, "friction", friction), word(name, "limits", limits), number(name, "restitution", restitution),
-            _listed(name, model, controllers), told,
-        )  # fmt: skip
-    return MonteCarlo(columns, numbers, dict(errors))
+    settings = _settings(name, model, scene, integrator, duration, step, q, v, tau, damping, friction, limits, restitution)
+    return _many_runs(name, model, scene, whole(name, "runs", runs, 1, 10**8), seed, threads, _distributions(distributions), None, settings, controllers, executor, progress)
+
+
+def sweep(
+    model: Model | Scene,
+    axes: Mapping[str, Sequence[float]],
+    *,
+    duration: float,
+    design: str = "grid",
+    points: int | None = None,
+    seed: int = 1,
+    q: ArrayLike | None = None,
+    v: ArrayLike | None = None,
+    tau: ArrayLike | None = None,
+    step: float = 1e-3,
+    integrator: str = "rk4",
+    damping: bool = False,
+    friction: bool = False,
+    limits: str = "none",
+    restitution: float = 0.0,
+    controllers: _Controller | Sequence[_Controller] = (),
+    threads: int | None = None,
+    executor: Any = None,
+    progress: bool = True,
+) -> MonteCarlo:
+    """Runs of one simulation whose numbers are chosen, not drawn.
+
+    axes: {"q:JOINT": values}, and likewise v, torque (added to the start), mass (multiplies a link's), armature, damping,
+    friction (of a joint, set) and "gravity:z" (set); "*" for all names. design: "grid", every combination; or
+    "latin_hypercube" or "sobol", `points` of them, where an axis is (least, largest) or a longer list of values.
+    Everything else is as monte_carlo's; the points are those of `articula simulate --sweep`.
+
+    Example:
+        >>> arm = articula.load("double_pendulum")
+        >>> result = articula.sweep(arm, {"q:joint1": [0.1, 0.2, 0.3], "mass:rod2": [1, 2]}, duration=0.1)
+        >>> result.draws.tolist()
+        [[0.1, 1.0], [0.1, 2.0], [0.2, 1.0], [0.2, 2.0], [0.3, 1.0], [0.3, 2.0]]
+    """
+    name = "sweep"
+    model, scene = _mechanism(name, model)
+    listed = _axes(word(name, "design", design), axes)
+    count = 0 if points is None else whole(name, "points", points, 1, 10**8)
+    chosen = design, listed, count
+    runs = _core._sweep_size(*chosen)
+    settings = _settings(name, model, scene, integrator, duration, step, q, v, tau, damping, friction, limits, restitution)
+    return _many_runs(name, model, scene, whole(name, "points", runs, 1, 10**8), seed, threads, [], chosen, settings, controllers, executor, progress)

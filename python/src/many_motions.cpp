@@ -1,4 +1,5 @@
 // Many motions at once: rollouts and Monte Carlo.
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
@@ -11,6 +12,7 @@
 #include "acting.hpp"
 #include "articula/batch/batch.hpp"
 #include "articula/batch/closed_rollout.hpp"
+#include "articula/batch/design.hpp"
 #include "articula/batch/monte_carlo.hpp"
 #include "scene_object.hpp"
 
@@ -188,8 +190,8 @@ class RunMotion : public MonteCarloMotion {
 };
 
 /// Names of columns, numbers (runs x columns; draws, the state at the end, the largest speed), and what failed.
-nb::tuple results_of(const std::vector<MonteCarloRun>& runs, const std::vector<Drawn>& drawn,
-                     const std::vector<Column>& columns) {
+nb::tuple results_of(std::int64_t first, const std::vector<MonteCarloRun>& runs,
+                     const std::vector<Drawn>& drawn, const std::vector<Column>& columns) {
   nb::list names, errors;
   for (const Drawn& d : drawn) names.append("draw:" + d.name);
   for (const Column& c : columns) names.append(c.name);
@@ -203,17 +205,30 @@ nb::tuple results_of(const std::vector<MonteCarloRun>& runs, const std::vector<D
     if (runs[i].error.empty())
       std::ranges::copy(runs[i].end, row.begin() + static_cast<std::ptrdiff_t>(drawn.size()));
     row.back() = runs[i].fastest;
-    if (!runs[i].error.empty()) errors.append(nb::make_tuple(i, runs[i].error));
+    if (!runs[i].error.empty())
+      errors.append(nb::make_tuple(first + static_cast<std::int64_t>(i), runs[i].error));
   }
   return nb::make_tuple(names, table.array, errors);
 }
 
+/// Kind, axes (section, name, least, largest, values) and points of a sweep.
+using Chosen =
+    std::tuple<std::string,
+               std::vector<std::tuple<std::string, std::string, double, double, std::vector<double>>>,
+               std::uint64_t>;
+Design design_of(const Chosen& chosen, std::uint64_t seed) {
+  std::vector<Design::Axis> axes;
+  for (const auto& [section, name, least, largest, values] : std::get<1>(chosen))
+    axes.push_back({least, largest, values});
+  return {Design::kind_named(std::get<0>(chosen)), std::move(axes), std::get<2>(chosen), seed};
+}
+
 using Distribution = std::tuple<std::string, std::string, bool, double, double>;
-nb::tuple run_many(nb::handle model, nb::object scene, int runs, std::uint64_t seed, int threads,
-                   const std::vector<Distribution>& distributions, const std::string& integrator,
-                   double duration, double step, nb::handle q, nb::handle v, nb::handle tau, bool damping,
-                   bool friction, const std::string& limits, double restitution, nb::list controllers,
-                   nb::object progress) {
+nb::tuple run_many(nb::handle model, nb::object scene, std::int64_t first, int runs, std::uint64_t seed,
+                   int threads, const std::vector<Distribution>& distributions,
+                   const std::optional<Chosen>& sweep, const std::string& integrator, double duration,
+                   double step, nb::handle q, nb::handle v, nb::handle tau, bool damping, bool friction,
+                   const std::string& limits, double restitution, nb::list controllers, nb::object progress) {
   ModelObject& m = checked_model(model);
   check_times("monte_carlo", duration, step);
   const Acting acting(m.model, damping, friction, limits, restitution, controllers);
@@ -221,9 +236,23 @@ nb::tuple run_many(nb::handle model, nb::object scene, int runs, std::uint64_t s
   const auto start = numbers_in(q, "q", nq), rates = numbers_in(v, "v", nv),
              forces = numbers_in(tau, "tau", nv);
   MonteCarlo what;
-  what.runs = runs, what.seed = seed, what.threads = threads;
+  what.first = first, what.runs = runs, what.seed = seed, what.threads = threads;
   for (const auto& [section, name, normal, a, b] : distributions)
     add_drawn(m.model, section, name, normal, a, b, what.drawn);
+  std::optional<Design> design;
+  std::vector<std::size_t> axis_of;
+  if (sweep) {
+    design.emplace(design_of(*sweep, seed));
+    for (const auto& axis : std::get<1>(*sweep)) {
+      add_drawn(m.model, std::get<0>(axis), std::get<1>(axis), false, 0, 0, what.drawn);
+      axis_of.resize(what.drawn.size(), axis_of.empty() ? 0 : axis_of.back() + 1);
+    }
+    what.chosen = [&](std::int64_t run, std::span<double> out) {
+      std::vector<double> point(design->axes());
+      design->point(static_cast<std::uint64_t>(run), point);
+      for (std::size_t i = 0; i < out.size(); ++i) out[i] = point[axis_of[i]];
+    };
+  }
   what.q.assign(start.begin(), start.end());
   what.v.assign(rates.begin(), rates.end());
   what.tau.assign(forces.begin(), forces.end());
@@ -258,7 +287,7 @@ nb::tuple run_many(nb::handle model, nb::object scene, int runs, std::uint64_t s
     results = monte_carlo(m.model, what);
   }
   if (interrupted) std::rethrow_exception(interrupted);
-  return results_of(results, what.drawn, columns);
+  return results_of(first, results, what.drawn, columns);
 }
 
 }  // namespace
@@ -268,10 +297,17 @@ void add_many_motions(nb::module_& m) {
         nb::arg("v"), nb::arg("tau").none(), nb::arg("each_step"), nb::arg("step"), nb::arg("steps"),
         nb::arg("every"), nb::arg("integrator"), nb::arg("damping"), nb::arg("threads"),
         nb::arg("progress").none());
-  m.def("_monte_carlo", run_many, nb::arg("model"), nb::arg("scene").none(), nb::arg("runs"), nb::arg("seed"),
-        nb::arg("threads"), nb::arg("distributions"), nb::arg("integrator"), nb::arg("duration"),
-        nb::arg("step"), nb::arg("q"), nb::arg("v"), nb::arg("tau"), nb::arg("damping"), nb::arg("friction"),
-        nb::arg("limits"), nb::arg("restitution"), nb::arg("controllers"), nb::arg("progress").none());
+  m.def(
+      "_sweep_size",
+      [](const std::string& kind, const std::tuple_element_t<1, Chosen>& axes, std::uint64_t points) {
+        return design_of({kind, axes, points}, 1).size();
+      },
+      nb::arg("design"), nb::arg("axes"), nb::arg("points"));
+  m.def("_monte_carlo", run_many, nb::arg("model"), nb::arg("scene").none(), nb::arg("first"), nb::arg("runs"),
+        nb::arg("seed"), nb::arg("threads"), nb::arg("distributions"), nb::arg("sweep").none(),
+        nb::arg("integrator"), nb::arg("duration"), nb::arg("step"), nb::arg("q"), nb::arg("v"),
+        nb::arg("tau"), nb::arg("damping"), nb::arg("friction"), nb::arg("limits"), nb::arg("restitution"),
+        nb::arg("controllers"), nb::arg("progress").none());
 }
 
 }  // namespace articula::python

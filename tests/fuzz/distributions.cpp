@@ -9,7 +9,9 @@ ARTICULA_FUZZ(text) {
   cli::MotionSetup setup;
   setup.integrator = Integrator::symplectic_euler;
   cli::read_initial("", testing::fuzz_model(), {}, setup);
-  int failed = 0;
-  cli::monte_carlo(testing::fuzz_model(), setup, {}, {1e-3, 1e-3},
-                   {.runs = 2, .seed = 1, .threads = 1, .distributions = file.path()}, failed);
+  cli::MonteCarloOptions options;
+  options.threads = 1, options.distributions = file.path();
+  cli::MonteCarloTable(testing::fuzz_model(), setup, {}, {{1e-3, 1e-3}, 1}, options)
+      .rows(
+          0, 2, [](std::string_view) {}, nullptr);
 }

@@ -1,0 +1,276 @@
+#include "articula/batch/run_folder.hpp"
+
+#include <fmt/format.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <ctime>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <system_error>
+
+#include "articula/simulation/recording_arrays.hpp"
+
+namespace articula {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+constexpr int format_of_folder = 1;
+
+std::string in(const std::string& folder, std::string_view name) {
+  return (fs::path(folder) / name).string();
+}
+std::string dumped(const Json& json) {
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+std::string as_text(const RunManifest& m) {
+  Json about = Json::object();
+  for (const auto& [key, value] : m.about) about[key] = value;
+  return dumped({{"format", format_of_folder},
+                 {"rows", m.rows},
+                 {"block", m.block},
+                 {"shards", m.shards},
+                 {"kind", m.kind},
+                 {"unit", m.unit},
+                 {"about", about},
+                 {"command", m.command},
+                 {"where", m.where},
+                 {"header", m.header}});
+}
+
+/// Of words, as a POSIX shell reads them.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=./:,@%";
+  if (!word.empty() && word.find_first_not_of(plain) == word.npos) return word;
+  std::string out = "'";
+  for (const char c : word) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+void compare(const std::string& folder, const RunManifest& theirs, const RunManifest& mine) {
+  const auto refuse = [&](const std::string& what, const auto& there, const auto& here) {
+    throw ArgumentError(fmt::format(
+        "{} holds another run: its {} is {}, here it is {}; give another folder, or the model and options "
+        "that it was begun with",
+        folder, what, there, here));
+  };
+  if (theirs.kind != mine.kind) refuse("kind", theirs.kind, mine.kind);
+  for (const auto& [key, value] : mine.about) {
+    const auto same = [&key = key](const auto& pair) { return pair.first == key; };
+    const auto found = std::ranges::find_if(theirs.about, same);
+    const std::string there = found == theirs.about.end() ? "nothing" : found->second;
+    if (there != value) refuse(key, there, value);
+  }
+  if (theirs.rows != mine.rows) refuse("number of runs", theirs.rows, mine.rows);
+  if (theirs.shards != mine.shards) refuse("number of shards", theirs.shards, mine.shards);
+  if (theirs.block != mine.block) refuse("number of runs in a block", theirs.block, mine.block);
+  if (theirs.header != mine.header) refuse("list of columns", "another one", "this one");
+}
+
+/// Whoever names a folder by mistake finds it as it was.
+void check_empty(const std::string& folder) {
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("run.json") && !name.starts_with("shard-") && name != "claims")
+      throw ArgumentError(
+          fmt::format("{} holds '{}', and no sharded run; give a new or an empty folder", folder, name));
+  }
+  if (failed) throw ArgumentError(fmt::format("{} cannot be read ({})", folder, failed.message()));
+}
+
+}  // namespace
+
+std::uint64_t RunManifest::first_of(std::uint64_t shard) const {
+  return std::uint64_t(static_cast<unsigned __int128>(blocks()) * shard / shards);
+}
+std::uint64_t RunManifest::owner_of(std::uint64_t block) const {
+  std::uint64_t guess = std::uint64_t(static_cast<unsigned __int128>(block) * shards / blocks());
+  while (guess > 0 && first_of(guess) > block) --guess;
+  while (guess + 1 < shards && first_of(guess + 1) <= block) ++guess;
+  return guess;
+}
+std::string RunManifest::command_of(std::uint64_t shard) const {
+  std::string out;
+  for (const std::string& word : command) out += quoted(word) + " ";
+  return out + fmt::format("--shard {}/{}", shard, shards);
+}
+
+std::uint64_t rows_of_blocks(std::uint64_t rows, std::uint64_t shards, std::uint64_t unit,
+                             std::uint64_t most) {
+  constexpr std::uint64_t blocks_of_each = 16;
+  const std::uint64_t wanted = rows / shards / blocks_of_each / unit;
+  return unit * std::bit_floor(std::clamp<std::uint64_t>(wanted, 1, std::max<std::uint64_t>(1, most / unit)));
+}
+
+RunManifest read_manifest(const std::string& folder) {
+  const std::string path = in(folder, "run.json");
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored)) throw ArgumentError(fmt::format("there is no folder {}", folder));
+  if (!fs::exists(path, ignored))
+    throw ArgumentError(fmt::format("{} holds no sharded run: there is no run.json", folder));
+  RunManifest m;
+  try {
+    const Json json = Json::parse(recording_files::read_bytes(path));
+    if (const int format = json.at("format"); format != format_of_folder)
+      throw ArgumentError(fmt::format("{} is of format {}, this version of articula reads {}", path, format,
+                                      format_of_folder));
+    m.rows = json.at("rows"), m.block = json.at("block"), m.shards = json.at("shards");
+    m.kind = json.at("kind"), m.unit = json.at("unit"), m.header = json.at("header"),
+    m.where = json.at("where");
+    m.command = json.at("command").get<std::vector<std::string>>();
+    for (const auto& [key, value] : json.at("about").items()) m.about.emplace_back(key, value);
+  } catch (const Json::exception& error) {
+    throw ArgumentError(fmt::format("{} is damaged: {}", path, error.what()));
+  }
+  if (m.rows == 0 || m.block == 0 || m.shards == 0 || m.unit == 0)
+    throw ArgumentError(fmt::format("{} is damaged: rows, block and shards must be more than 0", path));
+  return m;
+}
+
+RunManifest enter_run(const std::string& folder, const RunManifest& mine) {
+  const std::string path = in(folder, "run.json");
+  std::error_code failed;
+  if (!fs::exists(path, failed)) {
+    if (!fs::create_directory(folder, failed) && failed)
+      throw ArgumentError(fmt::format("{} cannot be made ({})", folder, failed.message()));
+    check_empty(folder);
+    if (create_file(path, as_text(mine))) return mine;
+  }
+  const RunManifest theirs = read_manifest(folder);
+  compare(folder, theirs, mine);
+  return theirs;
+}
+
+std::string shard_file(const std::string& folder, std::uint64_t shard, std::string_view ending) {
+  return in(folder, fmt::format("shard-{:06}.{}", shard, ending));
+}
+std::vector<std::uint64_t> shards_in(const std::string& folder, std::string_view ending) {
+  std::vector<std::uint64_t> out;
+  std::error_code failed;
+  for (const auto& entry : fs::directory_iterator(folder, failed)) {
+    const std::string name = entry.path().filename().string();
+    unsigned long long number = 0;
+    int length = 0;
+    // NOLINTNEXTLINE(cert-err34-c): what follows is compared
+    if (std::sscanf(name.c_str(), "shard-%19llu.%n", &number, &length) == 1 && length > 0 &&
+        name.substr(std::size_t(length)) == ending)
+      out.push_back(number);
+  }
+  if (failed) throw Error(fmt::format("{} cannot be read ({})", folder, failed.message()));
+  std::ranges::sort(out);
+  return out;
+}
+
+// --- blocks of all shards -------------------------------------------------------------------------------------------
+GatheredBlocks::GatheredBlocks(const std::string& folder)
+    : folder_(folder), manifest_(read_manifest(folder)) {
+  places_.resize(manifest_.blocks());
+  for (const std::uint64_t shard : shards_in(folder)) {
+    for (const Block& block : BlockReader(shard_file(folder, shard)).more()) {
+      if (block.number >= places_.size()) continue;  // damaged
+      Place& place = places_[block.number];
+      const auto same = [&](const Block& other) {
+        return other.crc == block.crc && other.bytes == block.bytes;
+      };
+      if (place.shard >= 0 && !same(place.block)) {
+        // One of them may be damaged: the sound one counts.
+        const auto sound = [&](std::int64_t of, const Block& b) {
+          return BlockReader(shard_file(folder_, std::uint64_t(of))).is_sound(b);
+        };
+        const bool old_one = sound(place.shard, place.block), new_one = sound(std::int64_t(shard), block);
+        if (old_one && new_one)
+          throw ArgumentError(
+              fmt::format("{}: shards {} and {} have different results for block {}: another kind of "
+                          "processor? Remove the file of one of them and run it again",
+                          folder, place.shard, shard, block.number));
+        if (old_one) continue;
+      } else if (place.shard >= 0) {
+        continue;
+      }
+      failed_ += block.failed - place.block.failed;
+      place = {block, std::int64_t(shard)};
+    }
+  }
+}
+
+std::vector<std::pair<std::uint64_t, std::uint64_t>> GatheredBlocks::missing() const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> out;
+  for (std::uint64_t i = 0; i < places_.size(); ++i) {
+    if (places_[i].shard >= 0) continue;
+    const std::uint64_t owner = manifest_.owner_of(i);
+    if (out.empty() || out.back().first != owner) out.emplace_back(owner, 0);
+    ++out.back().second;
+  }
+  return out;
+}
+
+bool GatheredBlocks::for_each(const std::function<void(std::uint64_t, std::string_view)>& use) {
+  std::optional<BlockReader> reader;
+  std::int64_t open = -1;
+  std::string text;
+  bool sound = true;
+  for (std::uint64_t i = 0; i < places_.size(); ++i) {
+    Place& place = places_[i];
+    if (place.shard < 0) continue;
+    if (place.shard != open) reader.emplace(shard_file(folder_, std::uint64_t(open = place.shard)));
+    if (reader->read(place.block, text)) {
+      if (sound) use(i, text);
+    } else {
+      sound = false;
+      place.shard = -1;
+    }
+  }
+  return sound;
+}
+
+// --- what shards say of themselves ----------------------------------------------------------------------------------
+void write_note(const std::string& folder, const ShardNote& note) {
+  const std::string path = shard_file(folder, note.shard, "json");
+  const std::string text = dumped({{"shard", note.shard},
+                                   {"rows", note.rows},
+                                   {"rows_done", note.rows_done},
+                                   {"failed", note.failed},
+                                   {"stolen", note.stolen},
+                                   {"seconds", note.seconds},
+                                   {"rows_per_second", note.rows_per_second},
+                                   {"host", note.host},
+                                   {"process", note.process},
+                                   {"state", note.state}});
+  // Only its shard writes it, so that the other name can always be the same: a kill leaves one such file at most.
+  recording_files::write_bytes(path + ".tmp", text);
+  if (std::rename((path + ".tmp").c_str(), path.c_str()) != 0)
+    throw Error(fmt::format("{} cannot be written ({})", path, std::generic_category().message(errno)));
+}
+
+std::vector<ShardNote> read_notes(const std::string& folder) {
+  std::vector<ShardNote> out;
+  for (const std::uint64_t shard : shards_in(folder, "json")) {
+    const std::string path = shard_file(folder, shard, "json");
+    struct stat file {};
+    if (stat(path.c_str(), &file) != 0) continue;
+    try {
+      const Json json = Json::parse(recording_files::read_bytes(path));
+      ShardNote note;
+      note.shard = json.at("shard"), note.rows = json.at("rows"), note.rows_done = json.at("rows_done");
+      note.failed = json.at("failed"), note.stolen = json.at("stolen"), note.seconds = json.at("seconds");
+      note.rows_per_second = json.at("rows_per_second"), note.host = json.at("host");
+      note.process = json.at("process"), note.state = json.at("state");
+      note.age = std::max(0.0, std::difftime(std::time(nullptr), file.st_mtime));
+      out.push_back(std::move(note));
+    } catch (const Json::exception&) {  // damaged: nothing is said of it
+    }
+  }
+  return out;
+}
+
+}  // namespace articula
