@@ -189,7 +189,8 @@ ExitCode run_sharded(const Model& model, const MotionSetup& setup, const std::ve
 ExitCode run_many(const Model& model, const MotionSetup& setup, const std::vector<Constraint>& constraints,
                   const Schedule& when, const MonteCarloOptions& o, const std::string& path,
                   const About& about) {
-  if (is_folder(path) || !o.shard.empty()) return run_sharded(model, setup, constraints, when, o, path, about);
+  if (is_folder(path) || !o.shard.empty())
+    return run_sharded(model, setup, constraints, when, o, path, about);
   if (path != "-" && !o.statistics && format_of(path) != FileFormat::csv)
     throw InputError(fmt::format("--monte-carlo writes CSV; --out {} has another ending", path));
   warn_of_launcher(path);

@@ -303,11 +303,11 @@ void add_many_motions(nb::module_& m) {
         return design_of({kind, axes, points}, 1).size();
       },
       nb::arg("design"), nb::arg("axes"), nb::arg("points"));
-  m.def("_monte_carlo", run_many, nb::arg("model"), nb::arg("scene").none(), nb::arg("first"), nb::arg("runs"),
-        nb::arg("seed"), nb::arg("threads"), nb::arg("distributions"), nb::arg("sweep").none(),
-        nb::arg("integrator"), nb::arg("duration"), nb::arg("step"), nb::arg("q"), nb::arg("v"),
-        nb::arg("tau"), nb::arg("damping"), nb::arg("friction"), nb::arg("limits"), nb::arg("restitution"),
-        nb::arg("controllers"), nb::arg("progress").none());
+  m.def("_monte_carlo", run_many, nb::arg("model"), nb::arg("scene").none(), nb::arg("first"),
+        nb::arg("runs"), nb::arg("seed"), nb::arg("threads"), nb::arg("distributions"),
+        nb::arg("sweep").none(), nb::arg("integrator"), nb::arg("duration"), nb::arg("step"), nb::arg("q"),
+        nb::arg("v"), nb::arg("tau"), nb::arg("damping"), nb::arg("friction"), nb::arg("limits"),
+        nb::arg("restitution"), nb::arg("controllers"), nb::arg("progress").none());
 }
 
 }  // namespace articula::python
