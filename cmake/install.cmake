@@ -45,18 +45,19 @@ if(ARTICULA_BUILD_CLI)
   install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/articula COMPONENT program)
   # Completion and manual are what the program says of itself.
   set(said ${CMAKE_CURRENT_BINARY_DIR}/said)
-  add_custom_command(OUTPUT ${said}/articula ${said}/_articula ${said}/articula.fish ${said}/articula.1
+  add_custom_command(OUTPUT ${said}/articula ${said}/_articula ${said}/articula.fish ${said}/articula.1.gz
                      COMMAND ${CMAKE_COMMAND} -E make_directory ${said}
                      COMMAND articula_program completion bash > ${said}/articula
                      COMMAND articula_program completion zsh > ${said}/_articula
                      COMMAND articula_program completion fish > ${said}/articula.fish
                      COMMAND articula_program completion man > ${said}/articula.1
+                     COMMAND gzip -9nf ${said}/articula.1
                      DEPENDS articula_program VERBATIM)
   add_custom_target(articula_said ALL DEPENDS ${said}/articula)
   install(FILES ${said}/articula DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT program)
   install(FILES ${said}/_articula DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/vendor-completions COMPONENT program)
   install(FILES ${said}/articula.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT program)
-  install(FILES ${said}/articula.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
+  install(FILES ${said}/articula.1.gz DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT program)
 else()
   install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/articula COMPONENT development)
 endif()

@@ -3,9 +3,9 @@ set(CPACK_PACKAGE_NAME articula)
 set(CPACK_PACKAGE_VENDOR "The Articula developers")
 set(CPACK_PACKAGE_CONTACT "The Articula developers <maintainers@articula.invalid>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "dynamics of jointed bodies by the spatial operator algebra")
-set(CPACK_PACKAGE_DESCRIPTION "Forward and inverse dynamics, mass matrices and their inverses, linearizations, closed
-loops and simulation of robots and other jointed bodies, in time that grows
-linearly with the number of links.")
+set(CPACK_PACKAGE_DESCRIPTION "Forward and inverse dynamics, mass matrices and their inverses,
+linearizations, closed loops and simulation of robots and other jointed
+bodies, in time that grows linearly with the number of links.")
 set(CPACK_PACKAGE_FILE_NAME articula-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR})
 set(CPACK_COMPONENTS_ALL library development program)
 set(CPACK_STRIP_FILES ON)
@@ -18,8 +18,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_CURRENT_BINARY_DIR})
 set(soname ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libarticula${soname})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${CMAKE_CURRENT_BINARY_DIR}/debian/triggers)
+set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libarticula-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libarticula${soname} (= ${PROJECT_VERSION})")
@@ -33,15 +32,13 @@ string(APPEND CPACK_COMPONENT_LIBRARY_DESCRIPTION "\n.\nThis package has the sha
 string(APPEND CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "\n.\nThis package has the headers, for find_package and pkg-config.")
 string(APPEND CPACK_COMPONENT_PROGRAM_DESCRIPTION "\n.\nThis package has the program articula and the models shipped with it.")
 
-# Debian wants the license and a list of changes with every package, and the linker's cache brought up to date.
+# Debian wants the license and a list of changes with every package.
 set(debian ${CMAKE_CURRENT_BINARY_DIR}/debian)
-file(WRITE ${debian}/triggers "activate-noawait ldconfig\n")
-file(READ LICENSE license)
 file(WRITE ${debian}/copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: articula
 
 Files: *
-Copyright: The Articula developers
+Copyright: 2026 The Articula developers
 License: Apache-2.0
  On Debian systems the full text is in /usr/share/common-licenses/Apache-2.0.
 ")

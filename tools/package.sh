@@ -1,6 +1,6 @@
 #!/bin/sh
 # Packages in dist/: .deb files (library, development files, program, Python) and a tarball that runs where it is unpacked.
-# tools/package.sh make: all of them; the Python one from the wheel, where PyPI can be reached.
+# tools/package.sh make: all of them; the Python one from the wheel, where there is one. PACKAGE_OPTIONS: more for cmake.
 # tools/package.sh try [FOLDER]: each in a bare Debian of its own (debootstrap), README's examples run, upgraded, removed.
 set -eu
 version=$(sed -n 's/^project(articula VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
@@ -40,7 +40,8 @@ make_all() {
   mkdir -p dist
   rm -f dist/*.deb dist/articula-*.tar.gz.tmp
   for relocatable in ON OFF; do
-    cmake --preset package -DARTICULA_RELOCATABLE=$relocatable > build-package.log 2>&1 || { cat build-package.log; exit 1; }
+    # shellcheck disable=SC2086
+    cmake --preset package -DARTICULA_RELOCATABLE=$relocatable ${PACKAGE_OPTIONS:-} > build-package.log 2>&1 || { cat build-package.log; exit 1; }
     cmake --build build-package
     generator=DEB
     [ $relocatable = ON ] && generator=TGZ
@@ -58,6 +59,7 @@ bare() {
     debootstrap --variant=minbase bookworm "$folder/base.part" > "$folder/debootstrap.log"
     mv "$folder/base.part" "$folder/base"
   fi
+  umount "$folder/$1/proc" 2> /dev/null || true
   rm -rf "${folder:?}/$1"
   cp -a "$folder/base" "$folder/$1"
   cp /etc/resolv.conf "$folder/$1/etc/" 2> /dev/null || true
@@ -70,6 +72,7 @@ bare() {
 inside() {
   name=$1
   shift
+  mountpoint -q "$folder/$name/proc" || mount -t proc proc "$folder/$name/proc"
   chroot "$folder/$name" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin DEBIAN_FRONTEND=noninteractive HOME=/root sh -euc "$*"
 }
 get="apt-get install -q -y --no-install-recommends"
@@ -80,7 +83,7 @@ try_all() {
   bare program
   inside program "apt-get update -q; $get /dist/libarticula[0-9]*.deb /dist/articula_*.deb" > "$folder/program.log" 2>&1
   inside program "articula --version; echo '$state' | articula eval arm7 forward_dynamics > /dev/null; articula info quadruped --base free > /dev/null
-    man=/usr/share/man/man1/articula.1.gz; test -s \$man || test -s \${man%.gz}
+    test -s /usr/share/man/man1/articula.1.gz
     $get --reinstall /dist/articula_*.deb; apt-get remove -q -y articula 'libarticula[0-9]*'; ! command -v articula" > "$folder/program2.log" 2>&1
   echo "  runs, is installed again, is removed"
 
