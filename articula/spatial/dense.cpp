@@ -38,6 +38,7 @@ void for_each(Part to, const View& from, F&& f) {
 /// x = T^-1 x by substitution, T triangular.
 enum class Triangle { lower, unit_lower, upper };
 void substitute(Triangle triangle, const View& T, Part x, int columns) {
+  if (columns == 0) return;  // nor is there a row to point at
   const int n = T.rows;
   const bool upper = triangle == Triangle::upper;
   for (int step = 0; step < n; ++step) {
