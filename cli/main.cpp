@@ -84,7 +84,7 @@ ExitCode run(int argc, char** argv) {
   program.set_help_flag("-h,--help", "Print this help and exit");
   program.require_subcommand(1);
   program.footer(
-      "MODEL is a URDF or SDF file, chain:N[:SEED] (a built-in random chain) or the name of a shipped "
+      "MODEL is a URDF, MJCF or SDF file, chain:N[:SEED] (a built-in random chain) or the name of a shipped "
       "model.\n"
       "Exit codes: 0 done, 1 the computation could not be done, 2 the command line or an input file is "
       "wrong.\n\n"
