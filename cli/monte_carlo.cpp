@@ -243,7 +243,7 @@ std::string MonteCarloTable::rows_of(const MonteCarloPiece& piece) const {
 std::string MonteCarloTable::trajectories_of(const MonteCarloPiece& piece) const {
   std::string text;
   auto out = std::back_inserter(text);
-  const std::size_t width = std::size_t(1 + model_.nq() + 2 * model_.nv());
+  const std::size_t width = 1 + std::size_t(model_.nq()) + 2 * std::size_t(model_.nv());
   for (std::size_t i = 0; i < piece.runs.size(); ++i) {
     const std::vector<double>& path = piece.runs[i].path;
     for (std::size_t at = 0; piece.runs[i].done && at < path.size(); at += width)

@@ -44,7 +44,7 @@ std::vector<std::uint64_t> sobol_directions(std::size_t axes) {
   std::vector<std::uint64_t> out;
   unsigned polynomial = 2;
   for (std::size_t axis = 0; axis < axes; ++axis) {
-    std::uint64_t m[bits];
+    std::uint64_t m[bits] = {};
     int degree = 0;
     if (axis == 0) {
       std::ranges::fill(m, 1);

@@ -90,7 +90,8 @@ LaunchedShard shard_of_launcher(const Variable& variable) {
                  out.shard.count * found->shard.count};
     out.from += (out.from.empty() ? "" : " and ") + found->from;
     if (const char* const each = variable("SLURM_STEP_TASKS_PER_NODE"); each && found->from == "SLURM_PROCID")
-      out.neighbours = std::clamp(std::atoi(each), 1, 1 << 16);  // "3", "3(x2),1": as many on most
+      out.neighbours =
+          int(std::clamp(std::strtol(each, nullptr, 10), 1L, 1L << 16));  // "3", "3(x2),1": as many on most
     for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_SIZE", "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE"})
       if (const auto here = number(variable, name); here && *here > 0) {
         out.neighbours = int(std::min<std::uint64_t>(*here, 1 << 16));

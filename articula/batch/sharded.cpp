@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <random>
 #include <set>
@@ -183,7 +184,8 @@ class ShardRun {
     Survey& survey = *survey_;
     for (const std::uint64_t block : made_) survey.set_done(block);
     std::minstd_rand random(unsigned(index_ + 1));
-    for (double wait = 0.05; !stopped(); wait = std::min(2 * wait, std::min(2.0, options_.lease / 4))) {
+    for (int turn = 0; !stopped(); ++turn) {
+      const double wait = std::min({0.05 * std::exp2(std::min(turn, 10)), 2.0, options_.lease / 4});
       survey.look_at_all();
       bool all_done = true, took = false;
       for (std::uint64_t i = 0; i < run_.shards && !stopped(); ++i) {
@@ -202,7 +204,7 @@ class ShardRun {
       }
       if (all_done) return;
       if (took) {
-        wait = 0.05;
+        turn = -1;  // begins anew
         continue;
       }
       say("running", false);
