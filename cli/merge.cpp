@@ -7,6 +7,7 @@
 
 #include "articula/batch/run_folder.hpp"
 #include "articula/batch/run_statistics.hpp"
+#include "articula/files/json_input.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
 
@@ -30,6 +31,14 @@ ExitCode tell_missing(const GatheredBlocks& blocks, const std::string& folder) {
   return impossible;
 }
 
+/// Of statistics.
+std::vector<std::string> columns_of(const RunManifest& run, const std::string& folder) {
+  const nlohmann::json list = parse_json(run.header, folder, "expected columns");
+  if (!list.is_array() || !std::ranges::all_of(list, [](const auto& name) { return name.is_string(); }))
+    throw InputError(fmt::format("{}/run.json: \"header\" is no list of columns", folder));
+  return list;
+}
+
 ExitCode run_merge(const MergeOptions& o) {
   GatheredBlocks blocks(o.folder);
   if (!blocks.missing().empty()) return tell_missing(blocks, o.folder);
@@ -39,18 +48,17 @@ ExitCode run_merge(const MergeOptions& o) {
   const bool statistics = run.kind == "statistics";
   if (!statistics) out.write(run.header);
   StatisticsTree tree;
+  const std::vector<std::string> columns =
+      statistics ? columns_of(run, o.folder) : std::vector<std::string>{};
   const bool sound = blocks.for_each([&](std::uint64_t number, std::string_view text) {
     if (statistics)
-      tree.add(RunStatistics::of(text), (run.rows_of(number) + run.unit - 1) / run.unit);
+      tree.add(RunStatistics::of(text, columns.size()), (run.rows_of(number) + run.unit - 1) / run.unit);
     else
       out.write(text);
     progress.at(number);
   });
   if (!sound) return tell_missing(blocks, o.folder);
-  if (statistics) {
-    const auto columns = Json::parse(run.header).get<std::vector<std::string>>();
-    out.write(tree.result(columns.size()).describe(columns));
-  }
+  if (statistics) out.write(tree.result(columns.size()).describe(columns));
   out.finish();
   if (blocks.failed() > 0)
     say("{} of {} runs failed{}", blocks.failed(), run.rows,

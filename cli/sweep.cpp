@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "articula/files/json_check.hpp"
+#include "articula/files/json_input.hpp"
 #include "cli/input.hpp"
 #include "cli/states.hpp"
 
@@ -17,12 +19,8 @@ class SweepFile {
       : path_(path), model_(model), setup_(setup) {}
 
   Sweep read(std::uint64_t seed) {
-    Json file;
-    try {
-      file = Json::parse(read_all(path_, "--sweep " + path_));
-    } catch (const Json::exception& error) {
-      fail(error.what());
-    }
+    const std::string source = "--sweep " + path_;
+    const Json file = parse_ordered_json(read_all(path_, source), source, "expected a design and its axes");
     if (!file.is_object() || !file.contains("axes") || !file["axes"].is_object())
       fail("expected {\"design\": \"grid\", \"axes\": {\"q:JOINT\": [..], ..}}");
     for (const auto& [key, value] : file.items())
@@ -41,7 +39,7 @@ class SweepFile {
     } catch (const ArgumentError& error) {
       fail(error.what());
     } catch (const Json::exception& error) {
-      fail(error.what());
+      fail(std::string(reason(error)));
     }
   }
 
@@ -56,10 +54,13 @@ class SweepFile {
       fail(fmt::format(
           "\"{}\": expected a list of numbers, or {{\"least\": .., \"largest\": .., \"steps\": ..}}", name));
     Design::Axis out{entry["least"].get<double>(), entry["largest"].get<double>()};
-    const long steps = entry.value("steps", 0L);
-    if (steps < 0 || steps == 1 || steps > 100'000'000)
-      fail(fmt::format("\"{}\": \"steps\" is {}, expected 2 or more", name, steps));
-    for (long i = 0; i < steps; ++i)
+    constexpr std::uint64_t most = 10'000'000;
+    const Json count = entry.value("steps", Json(0u));
+    const std::uint64_t steps = count.is_number_unsigned() ? count.get<std::uint64_t>() : 1;
+    if (steps == 1 || steps > most)
+      fail(fmt::format("\"{}\": \"steps\" is {}, expected 2 to {}", name, count.dump(), most));
+    out.values.reserve(steps);
+    for (std::uint64_t i = 0; i < steps; ++i)
       out.values.push_back(i + 1 == steps
                                ? out.largest
                                : out.least + (out.largest - out.least) * double(i) / double(steps - 1));

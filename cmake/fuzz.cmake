@@ -7,7 +7,8 @@ set(libraries articula Eigen3::Eigen tinyxml2::tinyxml2 fmt::fmt nlohmann_json::
 
 file(GLOB sources CONFIGURE_DEPENDS articula/files/*.cpp articula/operators/*.cpp articula/loops/scene.cpp
      articula/simulation/recording*.cpp articula/simulation/table.cpp articula/simulation/*forces.cpp
-     articula/simulation/controllers.cpp)
+     articula/simulation/controllers.cpp articula/batch/run_*.cpp articula/batch/block_file.cpp articula/batch/design.cpp
+     articula/batch/monte_carlo_draws.cpp)
 # The program's own readers; its subcommands are run whole (tests/fuzz/commands.py).
 list(APPEND sources ${ARTICULA_CLI_SOURCES})
 list(FILTER sources EXCLUDE REGEX "_test\\.cpp$|cli/(main|info|check|convert|eval.*|operators|count|bench|plot|simulate|scene_motion|view)\\.cpp$")

@@ -137,7 +137,7 @@ TEST_F(ShardedCommand, RefusesWhatDoesNotFitTogether) {
   write("home/run.json", R"({"format": 99})");
   expect_failure(2, {"merge", path("home")}, "", {"format 99"});
   write("home/run.json", "{");
-  expect_failure(2, {"merge", path("home")}, "", {"damaged"});
+  expect_failure(2, {"merge", path("home")}, "", {"run.json", "not JSON"});
 }
 
 TEST_F(ShardedCommand, SweepsAreMadeInParts) {

@@ -93,6 +93,8 @@ Design::Design(Kind kind, std::vector<Axis> axes, std::uint64_t points, std::uin
     }
   }
   if (points_ == 0 || points_ > most) throw ArgumentError("a design needs 1 to 1e12 points");
+  // As many as the first tables of Joe and Kuo (2003); more take long to find.
+  if (kind == Kind::sobol && axes_.size() > 1111) throw ArgumentError("a Sobol design has at most 1111 axes");
   if (kind == Kind::sobol) directions_ = sobol_directions(axes_.size());
 }
 

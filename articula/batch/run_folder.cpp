@@ -13,6 +13,7 @@
 #include <optional>
 #include <system_error>
 
+#include "articula/files/json_input.hpp"
 #include "articula/simulation/recording_arrays.hpp"
 
 namespace articula {
@@ -76,6 +77,12 @@ void compare(const std::string& folder, const RunManifest& theirs, const RunMani
   if (theirs.header != mine.header) refuse("list of columns", "another one", "this one");
 }
 
+void check_size(const RunManifest& m, const std::string& name) {
+  if (m.blocks() <= most_blocks && m.shards <= most_blocks) return;
+  throw ArgumentError(fmt::format("{}: {} shards and {} blocks; at most {} of each", name, m.shards,
+                                  m.blocks(), most_blocks));
+}
+
 /// Whoever names a folder by mistake finds it as it was.
 void check_empty(const std::string& folder) {
   std::error_code failed;
@@ -118,27 +125,31 @@ RunManifest read_manifest(const std::string& folder) {
   if (!fs::is_directory(folder, ignored)) throw ArgumentError(fmt::format("there is no folder {}", folder));
   if (!fs::exists(path, ignored))
     throw ArgumentError(fmt::format("{} holds no sharded run: there is no run.json", folder));
+  const nlohmann::json json =
+      parse_json(recording_files::read_bytes(path), path, "expected a run's manifest");
+  if (const auto format = whole_number(json, "format", path); format != format_of_folder)
+    throw ArgumentError(
+        fmt::format("{} is of format {}, this version of articula reads {}", path, format, format_of_folder));
   RunManifest m;
+  m.rows = whole_number(json, "rows", path), m.block = whole_number(json, "block", path);
+  m.shards = whole_number(json, "shards", path), m.unit = whole_number(json, "unit", path);
+  m.kind = text_of(json, "kind", path), m.header = text_of(json, "header", path);
+  m.where = text_of(json, "where", path);
   try {
-    const Json json = Json::parse(recording_files::read_bytes(path));
-    if (const int format = json.at("format"); format != format_of_folder)
-      throw ArgumentError(fmt::format("{} is of format {}, this version of articula reads {}", path, format,
-                                      format_of_folder));
-    m.rows = json.at("rows"), m.block = json.at("block"), m.shards = json.at("shards");
-    m.kind = json.at("kind"), m.unit = json.at("unit"), m.header = json.at("header"),
-    m.where = json.at("where");
     m.command = json.at("command").get<std::vector<std::string>>();
     for (const auto& [key, value] : json.at("about").items()) m.about.emplace_back(key, value);
-  } catch (const Json::exception& error) {
-    throw ArgumentError(fmt::format("{} is damaged: {}", path, error.what()));
+  } catch (const Json::exception&) {
+    throw ModelError(fmt::format("{}: \"command\" or \"about\" is missing, or holds no texts", path));
   }
   if (m.rows == 0 || m.block == 0 || m.shards == 0 || m.unit == 0)
-    throw ArgumentError(fmt::format("{} is damaged: rows, block and shards must be more than 0", path));
+    throw ModelError(fmt::format("{}: rows, block, shards and unit must be more than 0", path));
+  check_size(m, path);
   return m;
 }
 
 RunManifest enter_run(const std::string& folder, const RunManifest& mine) {
   const std::string path = in(folder, "run.json");
+  check_size(mine, folder);
   std::error_code failed;
   if (!fs::exists(path, failed)) {
     if (!fs::create_directory(folder, failed) && failed)
@@ -259,15 +270,17 @@ std::vector<ShardNote> read_notes(const std::string& folder) {
     struct stat file {};
     if (stat(path.c_str(), &file) != 0) continue;
     try {
-      const Json json = Json::parse(recording_files::read_bytes(path));
+      const nlohmann::json json = parse_json(recording_files::read_bytes(path), path, "expected a note");
+      const auto number = [&](const char* key) { return whole_number(json, key, path); };
       ShardNote note;
-      note.shard = json.at("shard"), note.rows = json.at("rows"), note.rows_done = json.at("rows_done");
-      note.failed = json.at("failed"), note.stolen = json.at("stolen"), note.seconds = json.at("seconds");
-      note.rows_per_second = json.at("rows_per_second"), note.host = json.at("host");
-      note.process = json.at("process"), note.state = json.at("state");
+      note.shard = number("shard"), note.rows = number("rows"), note.rows_done = number("rows_done");
+      note.failed = number("failed"), note.stolen = number("stolen"), note.process = long(number("process"));
+      note.seconds = json.at("seconds"), note.rows_per_second = json.at("rows_per_second");
+      note.host = text_of(json, "host", path), note.state = text_of(json, "state", path);
       note.age = std::max(0.0, std::difftime(std::time(nullptr), file.st_mtime));
       out.push_back(std::move(note));
-    } catch (const Json::exception&) {  // damaged: nothing is said of it
+    } catch (const ModelError&) {  // damaged: nothing is said of it
+    } catch (const Json::exception&) {
     }
   }
   return out;

@@ -22,6 +22,9 @@ struct Shard {
   std::uint64_t index = 0, count = 1;
 };
 
+/// Whoever gathers blocks keeps the place of each in memory, so many at most: 10^11 rows and more in blocks of 16384.
+inline constexpr std::uint64_t most_blocks = 10'000'000;
+
 struct RunManifest {
   std::uint64_t rows = 0, block = 1, shards = 1;  // block: rows of each, but for the last
   std::string kind = "rows";                      // or "statistics", whose leaves have `unit` rows
@@ -31,7 +34,8 @@ struct RunManifest {
   std::vector<std::string> command;                        // without --shard
   std::string where;                                       // the folder in which that was given
 
-  std::uint64_t blocks() const { return (rows + block - 1) / block; }
+  /// At most most_blocks.
+  std::uint64_t blocks() const { return rows / block + (rows % block != 0); }
   std::uint64_t rows_of(std::uint64_t number) const {
     return number + 1 < blocks() ? block : rows - number * block;
   }
@@ -49,7 +53,7 @@ std::uint64_t rows_of_blocks(std::uint64_t rows, std::uint64_t shards, std::uint
 /// Makes run.json, and the folder, or finds that it is of the same run. ArgumentError, naming what differs, where it is
 /// not, or where the folder holds something else.
 RunManifest enter_run(const std::string& folder, const RunManifest& mine);
-/// ArgumentError where there is none.
+/// ArgumentError where there is none, ModelError where it is damaged.
 RunManifest read_manifest(const std::string& folder);
 
 std::string shard_file(const std::string& folder, std::uint64_t shard, std::string_view ending = "csv");

@@ -231,7 +231,21 @@ std::string RunStatistics::text() const {
   return out;
 }
 
-RunStatistics RunStatistics::of(std::string_view text) {
+namespace {
+
+[[noreturn]] void damaged() { throw ArgumentError("statistics of a block are damaged"); }
+bool is_sound(const QuantileDigest::Cluster& c) {
+  return std::isfinite(c.weight) && c.weight >= 1 && std::isfinite(c.mean) && c.least <= c.largest &&
+         std::isfinite(c.least) && std::isfinite(c.largest);
+}
+/// Such that joining it with others cannot overflow.
+bool is_sound(const DyadicHistogram& h) {
+  return std::abs(h.exponent) <= 1100 && std::abs(double(h.first_)) <= 0x1p60;
+}
+
+}  // namespace
+
+RunStatistics RunStatistics::of(std::string_view text, std::size_t columns) {
   std::istringstream in{std::string(text)};
   const auto number = [&](auto& x) {
     std::string word;  // not >> x: that loses bits, and does not know inf
@@ -241,15 +255,17 @@ RunStatistics RunStatistics::of(std::string_view text) {
       x = std::strtod(word.c_str(), &end);
     else
       x = static_cast<std::remove_reference_t<decltype(x)>>(std::strtoll(word.c_str(), &end, 10));
-    if (word.empty() || *end != 0) throw ArgumentError("statistics of a block are damaged");
+    if (word.empty() || *end != 0) damaged();
   };
   const auto size = [&](std::size_t most) {
     std::size_t n = 0;
     number(n);
-    if (n > most) throw ArgumentError("statistics of a block are damaged");
+    if (n > most) damaged();
     return n;
   };
-  RunStatistics out(size(100'000));
+  // No more memory than the text has words for.
+  if (size(text.size()) != columns || columns * (columns + 1) / 2 > text.size()) damaged();
+  RunStatistics out(columns);
   number(out.count_), number(out.failed_);
   for (auto* list : {&out.mean_, &out.moments_})
     for (double& x : *list) number(x);
@@ -258,11 +274,13 @@ RunStatistics RunStatistics::of(std::string_view text) {
     number(h.exponent), number(h.first_);
     h.counts_.resize(size(DyadicHistogram::most));
     for (auto& n : h.counts_) number(n);
-    std::vector<QuantileDigest::Cluster> clusters(size(100'000));
+    if (!is_sound(h)) damaged();
+    std::vector<QuantileDigest::Cluster> clusters(size(text.size()));
     for (auto& c : clusters) {
       number(c.weight), number(c.mean);
       c.least = c.largest = c.mean;
       if (c.weight > 1) number(c.least), number(c.largest);
+      if (!is_sound(c)) damaged();
     }
     out.digests_[i] = QuantileDigest::of(std::move(clusters));
   }

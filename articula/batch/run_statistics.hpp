@@ -74,9 +74,9 @@ class RunStatistics {
   const QuantileDigest& digest(std::size_t column) const { return digests_[column]; }
   const DyadicHistogram& histogram(std::size_t column) const { return histograms_[column]; }
 
-  /// To the last bit, and back. The latter throws ArgumentError.
+  /// To the last bit, and back. The latter throws ArgumentError where the text is none of so many columns.
   std::string text() const;
-  static RunStatistics of(std::string_view text);
+  static RunStatistics of(std::string_view text, std::size_t columns);
   /// As JSON.
   std::string describe(std::span<const std::string> columns) const;
 

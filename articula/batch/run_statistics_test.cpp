@@ -6,6 +6,8 @@
 #include <cmath>
 #include <random>
 
+#include "articula/error.hpp"
+
 namespace articula {
 namespace {
 
@@ -33,7 +35,7 @@ RunStatistics by_blocks(const std::vector<double>& rows, std::size_t leaves_of_b
     for (std::size_t at = begin; at < end; at += leaf)
       tree.add({3, std::span(rows).subspan(3 * at, 3 * (std::min(end, at + leaf) - at)), 0}, 1);
     const RunStatistics made = tree.result(3);
-    all.add(RunStatistics::of(made.text()), (end - begin + leaf - 1) / leaf);  // as if from a file
+    all.add(RunStatistics::of(made.text(), 3), (end - begin + leaf - 1) / leaf);  // as if from a file
   }
   return all.result(3);
 }
@@ -130,4 +132,22 @@ TEST(RunStatistics, FailedRowsAreCountedApart) {
 }
 
 }  // namespace
+TEST(RunStatistics, DamagedTextsAreRefused) {
+  const std::string good = by_blocks(rows_of(10), 1).text();
+  EXPECT_NO_THROW(RunStatistics::of(good, 3));
+  EXPECT_THROW(RunStatistics::of(good, 2), ArgumentError);                  // of other columns
+  EXPECT_THROW(RunStatistics::of("100000 1 0\n", 100'000), ArgumentError);  // 40 GB of moments
+  EXPECT_THROW(RunStatistics::of(good.substr(0, good.size() / 2), 3), ArgumentError);
+  const auto one = [](const std::string& histogram, const std::string& clusters) {
+    return RunStatistics::of("1 2 0\n1\n0\n" + histogram + "\n" + clusters + "\n", 1);
+  };
+  EXPECT_NO_THROW(one("0 1 1 2", "1 2 1 1 1"));
+  EXPECT_THROW(one("2000000000 1 1 2", "1 2 1 1 1"), ArgumentError);
+  EXPECT_THROW(one("0 9223372036854775807 1 2", "1 2 1 1 1"), ArgumentError);
+  EXPECT_THROW(one("0 1 65 2", "1 2 1 1 1"), ArgumentError);
+  EXPECT_THROW(one("0 1 1 2", "1 2 1 3 1"), ArgumentError);  // its least is above its largest
+  EXPECT_THROW(one("0 1 1 2", "1 nan 1"), ArgumentError);
+  EXPECT_THROW(one("0 1 1 2", "1000000 2 1 1 1"), ArgumentError);
+}
+
 }  // namespace articula

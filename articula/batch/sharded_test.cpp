@@ -194,6 +194,29 @@ TEST_F(Sharded, AnotherRunIsRefused) {
   EXPECT_THROW(run_shard(folder, work, {1, 2}, {}), ArgumentError);
 }
 
+TEST_F(Sharded, DamagedManifestsAreRefused) {
+  const std::string folder = path("run");
+  run_shard(folder, numbers(100, 2, 8), {0, 2}, {});
+  std::ifstream file(folder + "/run.json");
+  const std::string sound{std::istreambuf_iterator<char>(file), {}};
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = sound;
+    const std::size_t at = text.find(from);
+    ASSERT_NE(at, text.npos) << from;
+    write(folder + "/run.json", text.replace(at, from.size(), to));
+    EXPECT_THROW(GatheredBlocks{folder}, Error) << to;
+    EXPECT_THROW(run_shard(folder, numbers(100, 2, 8), {0, 2}, {}), Error) << to;
+  };
+  with("\"rows\": 100", "\"rows\": 1e300");
+  with("\"rows\": 100", "\"rows\": -1");
+  with("\"rows\": 100", "\"rows\": 9223372036854775807");  // the places of 10^18 blocks
+  with("\"shards\": 2", "\"shards\": 1000000000000");
+  with("\"block\": 8", "\"block\": 0");
+  with("\"header\"", "\"hat\"");
+  with("\"command\": [", "\"command\": [1, ");
+  with("{", "[");
+}
+
 TEST_F(Sharded, WhatIsMissingIsNamed) {
   const std::string folder = path("run");
   const ShardedWork work = numbers(100, 3, 8);

@@ -58,6 +58,8 @@ COMMANDS = [
     (["simulate", "ROBOT", "--duration", "0.01", "--torque", "FILE", "--out", "OUT"], corpus("table")),
     (["simulate", "ROBOT", "--duration", "0.01", "--monte-carlo", "3", "--distributions", "FILE", "--out", "OUT"], corpus("distributions")),
     (["simulate", "FILE", "--duration", "0.01", "--out", "OUT"], models(".json")),
+    (["simulate", "ROBOT", "--duration", "0.01", "--sweep", "FILE", "--out", "OUT"], corpus("sweep")),
+    (["merge", "RUN", "--out", "OUT"], corpus("run_folder")), (["status", "RUN", "--json"], corpus("run_folder")),
 ]
 
 
@@ -104,7 +106,7 @@ def broken_promises(words, done, megabytes, out, folder):
         yield f"ended by {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     if megabytes > MEGABYTES:
         yield f"{megabytes} MB"
-    if code and not (what == "check" and code == 1) and (len(lines) != 1 or not lines[0].startswith(b"articula: ")):
+    if code and not (what in ("check", "merge") and code == 1) and (len(lines) != 1 or not lines[0].startswith(b"articula: ")):
         yield f"{len(lines)} lines of error"
     if b"[json.exception" in done.stderr or b"what()" in done.stderr:
         yield "a library speaks"
@@ -123,21 +125,22 @@ def broken_promises(words, done, megabytes, out, folder):
             json.loads(out.read_bytes() if "OUT" in words else done.stdout)
         except ValueError as error:
             yield f"not JSON: {error}"
-    allowed = {"file", "robot.urdf", "state.json", "out.csv"} | ({"out.csv.part"} if what == "simulate" and code == 1 else set())
+    allowed = {"file", "robot.urdf", "state.json", "out.csv", "run"} | ({"out.csv.part"} if what == "simulate" and code == 1 else set())
     left = {p.name for p in folder.iterdir()} - allowed
     if left:
         yield f"left behind: {left}"
 
 
 def attempt(program, folder, dice):
-    for old in folder.iterdir():
-        old.unlink()
+    shutil.rmtree(folder)
+    (folder / "run").mkdir(parents=True)
     command, seeds = dice.choice(COMMANDS)
     text = mutated(dice.choice(seeds), dice)
     (folder / "file").write_bytes(text)
+    (folder / "run/run.json").write_bytes(text)
     (folder / "robot.urdf").write_bytes(robot())
     (folder / "state.json").write_text('{"q": [0,0,0,0,0,1,0,0,0]}')
-    names = {"FILE": "file", "ROBOT": "robot.urdf", "STATE": "state.json", "OUT": "out.csv",
+    names = {"FILE": "file", "ROBOT": "robot.urdf", "STATE": "state.json", "OUT": "out.csv", "RUN": "run",
              "TEXT": text.replace(b"\x00", b"").decode("latin-1") or "x"}
     names["TEXT@d"] = names["TEXT"] + "@d"
     words = [str(program), *(names.get(w, w) for w in command)]

@@ -1,0 +1,27 @@
+// libFuzzer target for the folder of a sharded run: run.json, and the same bytes as a shard's note.
+#include "articula/batch/run_folder.hpp"
+
+#include <filesystem>
+#include <fstream>
+
+#include "tests/fuzz/fuzz.hpp"
+
+using namespace articula;
+
+ARTICULA_FUZZ(text) {
+  static const std::string folder = [] {
+    std::string name = std::filesystem::temp_directory_path() / "articula_fuzz_XXXXXX";
+    if (mkdtemp(name.data()) == nullptr) std::abort();
+    std::atexit([] { std::filesystem::remove_all(folder); });
+    BlockWriter(shard_file(name, 0)).append(0, 1, "row\n");
+    return name;
+  }();
+  for (const std::string& path : {folder + "/run.json", shard_file(folder, 0, "json")})
+    std::ofstream(path).write(text.data(), static_cast<std::streamsize>(text.size()));
+  read_notes(folder);
+  GatheredBlocks blocks(folder);
+  const RunManifest& run = blocks.manifest();
+  for (const auto& [shard, count] : blocks.missing())
+    if (shard >= run.shards || count == 0 || run.command_of(shard).empty()) std::abort();
+  blocks.for_each([](std::uint64_t, std::string_view) {});
+}
