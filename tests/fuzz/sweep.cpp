@@ -11,7 +11,7 @@ ARTICULA_FUZZ(text) {
   setup.controllers = {{"type", "pd"}, {"kp", 10}, {"kd", {1, 2}}};
   const cli::Sweep sweep = cli::read_sweep(file.path(), testing::fuzz_model(), setup, 1);
   std::vector<double> numbers(sweep.drawn.size());
-  for (const std::uint64_t run : {std::uint64_t{0}, sweep.design.points() - 1}) {
+  for (const std::uint64_t run : {std::uint64_t{0}, sweep.design.size() - 1}) {
     sweep.numbers(run, numbers);
     sweep.put(numbers, setup);
   }
