@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
@@ -86,21 +87,28 @@ bool BlockReader::header_at(std::uint64_t at, Block& block, std::uint64_t& next)
 std::vector<Block> BlockReader::more() {
   std::vector<Block> out;
   const std::uint64_t size = size_of(fd_);
-  std::uint64_t at = end_;
-  while (at < size) {
+  std::string piece;  // of the file, from piece_at on; read once, however many damaged headers are in it
+  std::uint64_t piece_at = 0;
+  const auto next_mark = [&](std::uint64_t from) {
+    while (from < size) {
+      if (from < piece_at || from + mark.size() > piece_at + piece.size())
+        piece = bytes_at(fd_, piece_at = from, std::min<std::uint64_t>(1 << 20, size - from));
+      if (piece.size() < mark.size()) break;
+      const std::size_t found = piece.find(mark, from - piece_at);
+      if (found != piece.npos) return piece_at + found;
+      from = piece_at + piece.size() - mark.size() + 1;
+    }
+    return size;
+  };
+  for (std::uint64_t at = end_; at < size;) {
     Block block;
     std::uint64_t next = 0;
     if (header_at(at, block, next) && next <= size) {  // else torn, or just being written
       out.push_back(block);
       at = end_ = next;
-      continue;
+    } else {
+      at = next_mark(at + 1);
     }
-    // Damaged: on to where the next header is.
-    constexpr std::size_t piece = 1 << 20;
-    const std::string text = bytes_at(fd_, at + 1, piece);
-    const std::size_t found = text.find(mark);
-    if (text.size() < mark.size()) break;
-    at += 1 + (found != text.npos ? found : text.size() - mark.size() + 1);
   }
   return out;
 }

@@ -3,12 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <numbers>
-#include <sstream>
+#include <system_error>
 
 #include "articula/error.hpp"
 
@@ -246,16 +247,15 @@ bool is_sound(const DyadicHistogram& h) {
 }  // namespace
 
 RunStatistics RunStatistics::of(std::string_view text, std::size_t columns) {
-  std::istringstream in{std::string(text)};
+  const char *at = text.data(), *const last = at + text.size();
+  const auto skip = [&] {
+    while (at != last && (*at == ' ' || *at == '\n')) ++at;
+  };
   const auto number = [&](auto& x) {
-    std::string word;  // not >> x: that loses bits, and does not know inf
-    in >> word;
-    char* end = nullptr;
-    if constexpr (std::is_same_v<std::remove_reference_t<decltype(x)>, double>)
-      x = std::strtod(word.c_str(), &end);
-    else
-      x = static_cast<std::remove_reference_t<decltype(x)>>(std::strtoll(word.c_str(), &end, 10));
-    if (word.empty() || *end != 0) damaged();
+    skip();
+    const auto [end, error] = std::from_chars(at, last, x);
+    if (error != std::errc{} || (end != last && *end != ' ' && *end != '\n')) damaged();
+    at = end;
   };
   const auto size = [&](std::size_t most) {
     std::size_t n = 0;
@@ -284,6 +284,7 @@ RunStatistics RunStatistics::of(std::string_view text, std::size_t columns) {
     }
     out.digests_[i] = QuantileDigest::of(std::move(clusters));
   }
+  if (skip(); at != last) damaged();
   return out;
 }
 

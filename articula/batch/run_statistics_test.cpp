@@ -138,6 +138,7 @@ TEST(RunStatistics, DamagedTextsAreRefused) {
   EXPECT_THROW(RunStatistics::of(good, 2), ArgumentError);                  // of other columns
   EXPECT_THROW(RunStatistics::of("100000 1 0\n", 100'000), ArgumentError);  // 40 GB of moments
   EXPECT_THROW(RunStatistics::of(good.substr(0, good.size() / 2), 3), ArgumentError);
+  EXPECT_THROW(RunStatistics::of(good + "1\n", 3), ArgumentError);
   const auto one = [](const std::string& histogram, const std::string& clusters) {
     return RunStatistics::of("1 2 0\n1\n0\n" + histogram + "\n" + clusters + "\n", 1);
   };
@@ -145,6 +146,7 @@ TEST(RunStatistics, DamagedTextsAreRefused) {
   EXPECT_THROW(one("2000000000 1 1 2", "1 2 1 1 1"), ArgumentError);
   EXPECT_THROW(one("0 9223372036854775807 1 2", "1 2 1 1 1"), ArgumentError);
   EXPECT_THROW(one("0 1 65 2", "1 2 1 1 1"), ArgumentError);
+  EXPECT_THROW(one("0 1 1 -2", "1 2 1 1 1"), ArgumentError);
   EXPECT_THROW(one("0 1 1 2", "1 2 1 3 1"), ArgumentError);  // its least is above its largest
   EXPECT_THROW(one("0 1 1 2", "1 nan 1"), ArgumentError);
   EXPECT_THROW(one("0 1 1 2", "1000000 2 1 1 1"), ArgumentError);

@@ -194,6 +194,19 @@ TEST_F(Sharded, AnotherRunIsRefused) {
   EXPECT_THROW(run_shard(folder, work, {1, 2}, {}), ArgumentError);
 }
 
+TEST_F(Sharded, DamagedHeadersCostNoTime) {
+  std::string text;
+  for (int i = 0; i < 300'000; ++i) text += "# block ";  // 2.4 MB, searched anew for each: minutes
+  write(path("b.csv"), text);
+  { BlockWriter(path("b.csv")).append(3, 0, "sound\n"); }
+  EXPECT_EQ(content(path("b.csv")).size(), 48u);  // nothing sound was before it
+  write(path("b.csv"), text + content(path("b.csv")));
+  BlockReader reader(path("b.csv"));
+  const auto blocks = reader.more();
+  ASSERT_EQ(blocks.size(), 1u);
+  EXPECT_TRUE(reader.is_sound(blocks[0]));
+}
+
 TEST_F(Sharded, DamagedManifestsAreRefused) {
   const std::string folder = path("run");
   run_shard(folder, numbers(100, 2, 8), {0, 2}, {});

@@ -9,13 +9,15 @@
 using namespace articula;
 
 ARTICULA_FUZZ(text) {
-  static const std::string folder = [] {
+  static const struct Folder {
+    Folder() {
+      if (mkdtemp(name.data()) == nullptr) std::abort();
+      BlockWriter(shard_file(name, 0)).append(0, 1, "row\n");
+    }
+    ~Folder() { std::filesystem::remove_all(name); }
     std::string name = std::filesystem::temp_directory_path() / "articula_fuzz_XXXXXX";
-    if (mkdtemp(name.data()) == nullptr) std::abort();
-    std::atexit([] { std::filesystem::remove_all(folder); });
-    BlockWriter(shard_file(name, 0)).append(0, 1, "row\n");
-    return name;
-  }();
+  } made;
+  const std::string& folder = made.name;
   for (const std::string& path : {folder + "/run.json", shard_file(folder, 0, "json")})
     std::ofstream(path).write(text.data(), static_cast<std::streamsize>(text.size()));
   read_notes(folder);
