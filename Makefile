@@ -83,7 +83,7 @@ test-sets: setup $(BUILD)/build.ninja
 thread-sanitize: setup
 	@cmake --preset tsan > /dev/null
 	@cmake --build build-tsan -j $(JOBS) --target articula_tests articula_program
-	@ctest --test-dir build-tsan -j $(JOBS) --output-on-failure --no-tests=error -R 'Threads|AnyThreads|TileAndThread|MonteCarlo|EvalOfMany|EvalFormats|ViewCommand|ASignalEndsAnyRunAtOnce'
+	@ctest --test-dir build-tsan -j $(JOBS) --output-on-failure --no-tests=error -R 'Threads|AnyThreads|TileAndThread|MonteCarlo|Sharded|EvalOfMany|EvalFormats|ViewCommand|ASignalEndsAnyRunAtOnce'
 
 # The dynamics of 10^5 random mechanisms against a dense computation in long double: some minutes.
 TREES ?= 100000
