@@ -25,14 +25,15 @@ struct SweptBody {
   bool on_way = false;  // between the frame and the world
   Mat3<S> X;            // its axes in the inboard body's
   Vec3<S> l;            // from O_k+1, in the inboard body's axes
-  // outward; a, b and f_p may be of the tick before
-  Spatial<S> V, a, b, alpha_p, f_p, alpha_0;
+  Spatial<S> V, a, alpha_p, alpha_0;
   ArticulatedInertia<S> Omega;
   Mat3<S> R;  // in the world
   Vec3<S> p;
-  // inward: sums of what the outboard bodies hand over
+  // The body's own, M, b, f_p, as an outward sweep leaves them, perhaps of the tick before; then with what the outboard
+  // bodies hand over.
   ArticulatedInertia<S> P;
-  Spatial<S> z, T_p, F;
+  Spatial<S> z, T_p;
+  Spatial<S> F;  // of the frame
 };
 template <class S>
 struct Swept {
@@ -74,7 +75,7 @@ ARTICULA_INLINE void place_joint(const Tree<Real<S>>& tree, int k, const S* q, S
   if (b.kind != HingeKind::revolute) place_special(tree, k, q, at.X, at.l);
 }
 
-/// V, a, b and f_p of a body from its inboard one.
+/// V, a, and what the next inward sweep begins with, of a body from its inboard one.
 template <class J, class S>
 ARTICULA_INLINE void velocity_terms(const HingeMap<J, S>& H, const S* v, const S* posture,
                                     const SweptBody<S>& inboard, SweptBody<S>& at) {
@@ -82,9 +83,10 @@ ARTICULA_INLINE void velocity_terms(const HingeMap<J, S>& H, const S* v, const S
   const Vec3<S> w = V.w + dV.w, l = star_times(at.X, at.l);
   at.V = V + dV;
   at.a = {cross(V.w, dV.w), cross(V.w, cross(V.w, l)) + cross(V.w + w, dV.v)};
-  at.b = {cross(w, at.M.J * w), cross(w, cross(w, at.M.mp))};
   at.alpha_p = from_inboard(at, inboard.alpha_p) + star_times(H, posture) + at.a;
-  at.f_p = at.M * at.alpha_p + at.b;
+  at.P = articulated(at.M);
+  at.z = {cross(w, at.M.J * w), cross(w, cross(w, at.M.mp))};  // b
+  at.T_p = at.M * at.alpha_p + at.z;                           // f_p
 }
 
 /// The first sweep (`solved` false, which places the joints) or the third.
@@ -147,6 +149,7 @@ ARTICULA_INLINE S articulate_joint(const Tree<Real<S>>& tree, int k, const Hinge
   }
   factor.solve(e);
   for (int i = 0; i < N; ++i) m.nu[b.v + i] = e[i];
+  if (b.inboard == 0) return smallest;
   inboard.P += shifted(Phi<S>{at.l}, turned(at.X, at.P));
   inboard.z += to_inboard(at, at.z);
   inboard.T_p += to_inboard(at, at.T_p);
@@ -173,11 +176,6 @@ template <bool begins, bool with_force, class S>
 S sweep_in(const Tree<Real<S>>& tree, const S* q, const Swept<S>& m, S* tau) {
   const Mat3<S> own = Mat3<S>::identity();
   S smallest(1e30);
-  for (int k = 0; k < tree.slots(); ++k) {
-    SweptBody<S>& at = m.body[k];
-    at.P = articulated(at.M);
-    at.z = at.b, at.T_p = at.f_p;
-  }
   for (int k = tree.bodies; k >= 1; --k) {
     SweptBody<S>& at = m.body[k];
     if constexpr (begins) place_joint(tree, k, q, at);
