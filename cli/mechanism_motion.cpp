@@ -84,12 +84,18 @@ constexpr ControllerKind controller_kinds[] = {
      [](const ControllerMaking& m) -> std::unique_ptr<ForceElement> {
        const Section& s = m.section;
        s.only({"type", "frame", "position", "quaternion", "stiffness", "damping", "turning_stiffness",
-               "turning_damping", "posture", "posture_stiffness", "posture_damping", "sample_time"});
+               "turning_damping", "posture", "posture_stiffness", "posture_damping", "sweeps",
+               "sample_time"});
        const std::string frame = s.at("frame").text();
        OperationalSpaceOptions o;
        o.gains = motion_gains(s);
        o.posture_stiffness = s.number("posture_stiffness", o.posture_stiffness);
        o.posture_damping = s.number("posture_damping", o.posture_damping);
+       const double sweeps = s.number("sweeps", o.sweeps);
+       if (sweeps != 2 && sweeps != 3 && sweeps != 4) s.fail("\"sweeps\" is {}, expected 2, 3 or 4", sweeps);
+       if (sweeps < 4 && !s.has("sample_time"))
+         s.fail("\"sweeps\": {} takes terms of the tick before, and ticks need a \"sample_time\"", sweeps);
+       o.sweeps = static_cast<int>(sweeps);
        return std::make_unique<OperationalSpaceControl>(
            m.model, frame, motion_target(s, m.model, m.setup.q, frame),
            s.has("posture") ? s.at("posture").numbers(m.model.nq()) : m.setup.q, o);
@@ -237,8 +243,6 @@ void MechanismMotion::add_forces(const MotionSetup& setup) {
     restitution = l.number("restitution", restitution);
   }
   if (limits == "stiff") simulator_.add(own<StiffStops>(model, stiffness, loss));
-  if (limits == "events" && closed_)
-    throw InputError("limits as events are not for closed chains; take stiff ones");
   if (limits == "events" && setup.integrator != Integrator::rk45)
     throw InputError("limits as events need --integrator rk45, which locates them; or take stiff ones");
   if (limits == "events") simulator_.stop_at_limits(restitution);

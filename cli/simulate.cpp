@@ -322,9 +322,8 @@ void add_run_options(CLI::App& app, SimulateOptions* o) {
   app.add_flag("--damping", o->damping, "Apply the damping that the model's joints state");
   app.add_flag("--friction", o->friction,
                "Apply the dry friction that the model's joints state, regularised");
-  app.add_option(
-         "--limits", o->limits,
-         "Joint limits: check (the start only), ignore, stiff (springs), events (located; rk45, open chains)")
+  app.add_option("--limits", o->limits,
+                 "Joint limits: check (the start only), ignore, stiff (springs), events (located; rk45)")
       ->check(CLI::IsMember({"check", "ignore", "stiff", "events"}))
       ->capture_default_str();
   app.add_option("--out", o->out,

@@ -331,6 +331,11 @@ void check_task_space(const Case& c) {
                   control.torques(x);
                 }),
                 0);
+      if (!model.has_mimics()) {
+        SweptControl swept(model, last, 2, {.damp = damp});
+        for (int tick = 0; tick < 2; ++tick)  // of four sweeps, then of two
+          EXPECT_EQ(allocations_in([&] { swept.torques(q, c.state.v, {}, {}, {c.state.q}, x); }), 0);
+      }
       neutral(model, q);
     }
   }

@@ -295,7 +295,9 @@ TEST(SceneCommand, SimulationHoldsConstraintsAndEnergy) {
       std::string::npos);
   EXPECT_NE(run("simulate " + path + " --duration 0.002").out.find("holds:world"), std::string::npos);
   EXPECT_EQ(run("check " + path).code, 1);
-  EXPECT_EQ(run("simulate four_bar --duration 1 --integrator rk45 --limits events", true).code, 2);
+  EXPECT_EQ(run("simulate four_bar --duration 1 --limits events", true).code, 2);  // not with rk4
+  const Printed held = run("simulate stewart --duration 1 --every 0.1 --integrator rk45 --limits events");
+  EXPECT_EQ(held.code, 0);
   EXPECT_EQ(run("simulate four_bar --duration 1 --monte-carlo 2 --device cuda", true).code, 2);
 }
 

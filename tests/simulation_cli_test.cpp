@@ -213,6 +213,29 @@ TEST_F(SimulateCommand, TorquesForcesAndControllersAct) {
   EXPECT_NEAR(at.x, 0.5, 1e-3);
   EXPECT_NEAR(at.y, 0.1, 1e-3);
   EXPECT_NEAR(at.z, 0.6, 1e-3);
+  // Two sweeps a tick go there too, by another way that is the same for short ticks.
+  const auto swept = [&](const std::string& sweeps, const std::string& period) {
+    const Recording r =
+        recording({"arm7", "--duration", "0.2", "--initial", bent, "--every", "0.2", "--controllers",
+                   write("c.json", R"({"type": "operational_space", "frame": "hand",
+        "position": [0.5, 0.1, 0.6], "sweeps": )" +
+                                       sweeps + R"(, "sample_time": )" + period + "}")});
+    const auto row = r.row(r.size() - 1);
+    return std::vector<double>(row.begin() + 1, row.begin() + 8);
+  };
+  const auto off = [&](const std::string& sweeps, const std::string& period) {
+    const auto exact = swept("4", period), delayed = swept(sweeps, period);
+    double worst = 0;
+    for (int i = 0; i < 7; ++i) worst = std::max(worst, std::abs(exact[i] - delayed[i]));
+    return worst;
+  };
+  EXPECT_GT(off("2", "0.002"), 1e-4);
+  EXPECT_LT(off("2", "0.001"), 0.6 * off("2", "0.002"));
+  EXPECT_LT(off("3", "0.002"), off("2", "0.002"));
+  refuses(reach + Words{write("c.json", R"({"type": "operational_space", "frame": "hand", "sweeps": 2})")},
+          "sample_time");
+  refuses(reach + Words{write("c.json", R"({"type": "operational_space", "frame": "hand", "sweeps": 5})")},
+          "expected 2, 3 or 4");
   refuses(reach + Words{write("c.json", R"({"type": "operational_space", "frame": "foot"})")}, "foot");
   const Recording limited = recording(
       {"arm7", "--duration", "1", "--limits", "events", "--integrator", "rk45", "--step", "0.01", "--initial",

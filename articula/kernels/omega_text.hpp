@@ -85,6 +85,32 @@ void solve_columns(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const S*
   }
 }
 
+/// (3) to (5) for a joint of kind J: from Y to Omega(k); G(k) is zero for a body on the world.
+template <class J, class S>
+ARTICULA_INLINE void add_joint(const HingeMap<J, S>& H, const S* inv_D, const Spatial<S> (&G)[J::nv],
+                               ArticulatedInertia<S>& Y) {
+  constexpr int N = J::nv;
+  Spatial<S> h[N], w[N];
+  for_each_index<N>([&](auto i) __attribute__((always_inline)) {
+    h[i.value] = spatial(H.template row<i.value>());
+    w[i.value] = Y * G[i.value];
+  });
+  S L[N][N];
+  for (int i = 0; i < N; ++i) {
+    for (int c = 0; c < N; ++c) L[i][c] = S(i == c ? 1 : 0);
+    solve_D<J>(inv_D, L[i]);
+    for (int c = 0; c < N; ++c) L[i][c] = L[i][c] + dot(G[c], w[i]);
+  }
+  for (int i = 0; i < N; ++i)
+    for (int c = 0; c < N; ++c) w[i] -= h[c] * (L[i][c] * Real<S>(0.5));
+  for (int i = 0; i < N; ++i) {
+    Y.J = Y.J - symmetric_product(h[i].w, w[i].w);
+    Y.C = Y.C - symmetric_product(h[i].v, w[i].v);
+    subtract_outer(Y.B, h[i].w, w[i].v);
+    subtract_outer(Y.B, w[i].w, h[i].v);
+  }
+}
+
 /// All Omega(k), 21 per slot.
 template <class S>
 void omegas(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* Omega) {
@@ -100,31 +126,12 @@ void omegas(const Tree<Real<S>>& tree, const KernelMemory<S>& m, S* Omega) {
     visit(
         b.kind, [&](auto j) __attribute__((always_inline)) {
           using J = decltype(j);
-          constexpr int N = J::nv;
-          const HingeMap<J, S> H{R, tree.pitch[k]};
-          Spatial<S> h[N], w[N], G[N];
-          for_each_index<N>([&](auto i) __attribute__((always_inline)) {
-            h[i.value] = spatial(H.template row<i.value>());
-            G[i.value] = w[i.value] = Spatial<S>{{O, O, O}, {O, O, O}};
-            if (inboard) {
-              G[i.value] = Phi<S>{-phi.l} * gather<1, Spatial<S>>(m.K + 6 * (b.v + i.value));
-              w[i.value] = Y * G[i.value];
-            }
-          });
-          S L[N][N];
-          for (int i = 0; i < N; ++i) {
-            for (int c = 0; c < N; ++c) L[i][c] = S(i == c ? 1 : 0);
-            solve_D<J>(m.inv_D + 6 * b.v, L[i]);
-            for (int c = 0; c < N; ++c) L[i][c] = L[i][c] + dot(G[c], w[i]);
+          Spatial<S> G[J::nv];
+          for (int i = 0; i < J::nv; ++i) {
+            G[i] = Spatial<S>{{O, O, O}, {O, O, O}};
+            if (inboard) G[i] = Phi<S>{-phi.l} * gather<1, Spatial<S>>(m.K + 6 * (b.v + i));
           }
-          for (int i = 0; i < N; ++i)
-            for (int c = 0; c < N; ++c) w[i] -= h[c] * (L[i][c] * Real<S>(0.5));
-          for (int i = 0; i < N; ++i) {
-            Y.J = Y.J - symmetric_product(h[i].w, w[i].w);
-            Y.C = Y.C - symmetric_product(h[i].v, w[i].v);
-            subtract_outer(Y.B, h[i].w, w[i].v);
-            subtract_outer(Y.B, w[i].w, h[i].v);
-          }
+          add_joint<J>(HingeMap<J, S>{R, tree.pitch[k]}, m.inv_D + 6 * b.v, G, Y);
         });
     scatter<1>(Y, Omega + 21 * k);
   }

@@ -70,6 +70,7 @@ class ConstrainedDynamics : public Workspace<double> {
 
   /// Accelerations wanted of the rows, rows() of them; zero at first. A constraint then drives what it holds.
   void set_targets(In<double> targets);
+  std::span<const double> targets() const { return targets_; }
 
   void acceleration(In<double> q, In<double> v, In<double> tau, Out<double> a,
                     Wrenches<double> wrenches = {});
@@ -123,6 +124,7 @@ class ConstrainedDynamics : public Workspace<double> {
   GroupEnd place(const Attachment& attachment, const std::string& name) const;
   void factor_at(const char* function, const double* q);
   void solve_rows(double* x);
+  double rounding_of_omega() const;
   void push_rows();
   void own_errors(const double* full_q, double* out) const;
   void spread(const double* active, std::span<double> all) const;
@@ -135,6 +137,7 @@ class ConstrainedDynamics : public Workspace<double> {
   std::vector<int> row_of_, full_rows_;  // of each group
   int all_rows_ = 0, rank_ = 0;
   bool motion_ = false, deficient_ = false, driven_ = false;
+  double reach_ = 0;              // the longest lever from a joint to the next, or to an end of a constraint
   bool curved_ = false;           // a coupling is not a straight line
   std::vector<RowGroup> groups_;  // the constraints', then one for each mimic joint
   std::vector<PathStep> steps_;

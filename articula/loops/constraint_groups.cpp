@@ -275,6 +275,12 @@ void ConstrainedDynamics::number_rows() {
     rows += groups_[g].rows;
   }
   loop_.rows = rows;
+  const auto length = [](const Vec3<double>& l) { return std::sqrt(dot(l, l)); };
+  reach_ = 0;
+  for (int k = 1; k < tree().slots(); ++k)
+    reach_ =
+        std::max(reach_, length(gather<block, Vec3<double>>(tree().constants_of(k) + block * constant::l)));
+  for (const RowGroup& g : groups_) reach_ = std::max({reach_, length(g.a.r), length(g.b.r)});
   // Rows that Omega couples, and those that elimination fills in between.
   for (std::size_t g = 0; g < groups_.size(); ++g) group_end_[g] = static_cast<int>(g);
   for (const GroupPair& pair : pairs_)

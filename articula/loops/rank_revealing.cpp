@@ -15,7 +15,7 @@ RankRevealing::RankRevealing(int largest)
       y_(largest),
       w_(largest) {}
 
-int RankRevealing::factor(const double* matrix, int size, long stride, double tolerance) {
+int RankRevealing::factor(const double* matrix, int size, long stride, double tolerance, double rounding) {
   size_ = size;
   double top = 0;
   for (int i = 0; i < size; ++i) top = std::max(top, matrix[i * stride + i]);
@@ -23,7 +23,7 @@ int RankRevealing::factor(const double* matrix, int size, long stride, double to
   for (int i = 0; i < size; ++i) {
     const double d = at(i, i);
     order_[i] = i;
-    scale_[i] = d > dead_row * top ? 1 / std::sqrt(d) : 0;
+    scale_[i] = d > std::max(dead_row * top, rounding) ? 1 / std::sqrt(d) : 0;
   }
   // y_: remaining pivots, by row, of the scaled matrix: by them rows are judged. They are taken in the order of the
   // matrix's own, so that no row is told by one that is 1e9 times smaller: C stays small, and C C* keeps its digits.

@@ -14,8 +14,8 @@ class RankRevealing {
  public:
   explicit RankRevealing(int largest);
 
-  /// Of the upper triangle, row by row `stride` apart. Returns the rank.
-  int factor(const double* matrix, int size, long stride, double tolerance);
+  /// Of the upper triangle, row by row `stride` apart. Rows with a diagonal up to `rounding` are zero. Returns the rank.
+  int factor(const double* matrix, int size, long stride, double tolerance, double rounding = 0);
   /// x of least norm among those that solve the independent rows exactly.
   void solve(double* x) const;
   int rank() const { return rank_; }

@@ -93,8 +93,6 @@ TEST(ClosedSimulator, ForceElementsActAndErrorsLeaveTheState) {
   sim.watch.stop = &stop;
   EXPECT_THROW(sim.step(1e-3), StoppedError);
   EXPECT_EQ(sim.q, q);
-  Simulator adaptive(scene.dynamics(), Integrator::rk45);
-  EXPECT_THROW(adaptive.stop_at_limits(), ArgumentError);
   sim.q.pop_back();
   EXPECT_THROW(sim.step(1e-3), ArgumentError);
 }

@@ -112,10 +112,17 @@ Wrenches<double> Simulator::wrenches_at(double t, In<double> at, In<double> rate
 void Simulator::acceleration_at(double t, In<double> at, In<double> rate, Out<double> a) {
   forces_at(t, at, rate, forces_);
   try {
-    if (closed_)
-      closed_->acceleration(at, rate, forces_, a, wrenches_at(t, at, rate));
-    else
+    if (closed_) {
+      const auto f = wrenches_at(t, at, rate);
+      ConstrainedDynamics& now = stops_ ? stops_->closed_now() : *closed_;
+      now.acceleration(at, rate, forces_, a, f);
+      if (&now != closed_) {  // the same again, for the loops' own multipliers
+        stops_->take_pushes(forces_);
+        closed_->acceleration(at, rate, forces_, a, f);
+      }
+    } else {
       forward_dynamics(forward_, at, rate, forces_, a, wrenches_at(t, at, rate));
+    }
   } catch (const Error&) {
     // A motion that runs away within a step makes the mass matrix infinite: no joint is to blame.
     if (!all_finite(at)) throw no_longer_finite(std::isfinite(t) ? t : time);
@@ -228,9 +235,11 @@ IntegrationError cannot_be_held(const ConstrainedDynamics& closed, const Constra
 
 void Simulator::project(double t, Out<double> at, Out<double> rate) {
   if (!all_finite(at) || !all_finite(rate)) throw no_longer_finite(t);
-  const Projection p = closed_->project(at, rate);
+  ConstrainedDynamics& now = stops_ ? stops_->closed_now() : *closed_;
+  const Projection p = now.project(at, rate);
   corrected_ = std::max(corrected_, p.before.position);
-  if (!p.converged) throw cannot_be_held(*closed_, p.after);
+  if (!p.converged) throw cannot_be_held(now, p.after);
+  if (stops_) stops_->pin(at, rate);
 }
 
 /// RATTLE with the variational rule inside: momenta are pushed by J(q0)* lambda before the open chain's step, with the

@@ -65,7 +65,7 @@ class Simulator {
   std::vector<Sampled>& sampled() { return sampled_; }
 
   /// Joint limits as events: a joint that reaches its bound bounces with this restitution, and below
-  /// `slow` rests there until it is drawn back. rk45 and open chains only (ArgumentError).
+  /// `slow` rests there until it is drawn back. Impacts of closed chains keep the loops closed. rk45 only (ArgumentError).
   void stop_at_limits(double restitution = 0, double slow = 1e-3);
   struct Impact {
     double time;

@@ -55,6 +55,70 @@ bool Simulator::Stops::any_passed() const {
   return false;
 }
 
+// --- closed chains
+namespace {
+
+bool same_place(const Attachment& a, const Attachment& b) {
+  const Vec3<double> far = a.placement.p - b.placement.p;
+  const Mat3<double> turn = a.placement.R - b.placement.R;
+  return a.frame == b.frame && dot(far, far) == 0 &&
+         std::all_of(&turn.xx, &turn.xx + 9, [](double x) { return x == 0; });
+}
+
+}  // namespace
+
+/// Grasps may have been made, released and driven since the last segment.
+void Simulator::Stops::mirror() {
+  const ConstrainedDynamics& closed = *owner.closed_;
+  const std::size_t loops = closed.constraints().size();
+  bool same = held.has_value();
+  for (std::size_t i = 0; same && i < loops; ++i)
+    same = same_place(held->constraints()[i].a, closed.constraints()[i].a) &&
+           same_place(held->constraints()[i].b, closed.constraints()[i].b);
+  if (!same) {
+    std::vector<Constraint> constraints = closed.constraints();
+    for (const JointStop& s : all)
+      constraints.push_back(coupler(fmt::format("{} limit of joint '{}'", s.side > 0 ? "upper" : "lower",
+                                                owner.model_.joints()[s.joint].name),
+                                    {{s.joint, 1}}, s.bound));
+    held.emplace(owner.model_, std::move(constraints), closed.options());
+    rates.resize(held->rows());
+  }
+  for (std::size_t i = 0; i < loops; ++i)
+    if (held->active(int(i)) != closed.active(int(i))) held->set_active(int(i), closed.active(int(i)));
+  std::fill(rates.begin(), rates.end(), 0.0);
+  std::copy(closed.targets().begin(), closed.targets().end(), rates.begin());
+  held->set_targets(rates);
+}
+std::size_t Simulator::Stops::row(std::size_t i) const {
+  return held->row_of(int(owner.closed_->constraints().size() + i));
+}
+ConstrainedDynamics& Simulator::Stops::closed_now() {
+  if (!any_resting()) return *owner.closed_;
+  const int loops = int(owner.closed_->constraints().size());
+  for (int i = 0; i < int(all.size()); ++i)
+    if (held->active(loops + i) != bool(resting[i])) held->set_active(loops + i, resting[i]);
+  return *held;
+}
+void Simulator::Stops::take_pushes(Out<double> forces) {
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    lambda[i] = resting[i] ? -all[i].side * held->multipliers()[row(i)] : 0;
+    forces[all[i].v] -= all[i].side * lambda[i];
+  }
+}
+void Simulator::Stops::pin(Out<double> q, Out<double> v) const {
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (resting[i]) q[all[i].q] = all[i].bound, v[all[i].v] = 0;
+}
+void Simulator::Stops::close(double t, std::optional<std::size_t> hit) {
+  std::copy(owner.v.begin(), owner.v.end(), v_event.begin());
+  if (hit) resting[*hit] = 1;
+  owner.project(t, owner.q, v_event);
+  if (hit) resting[*hit] = 0;
+  closed_now().impulse(owner.q, owner.v, owner.v);
+  pin(owner.q, owner.v);
+}
+
 void Simulator::Stops::response(std::size_t i) {
   std::fill(unit.begin(), unit.end(), 0.0);
   unit[all[i].v] = -all[i].side;  // the push that the stop can give
@@ -63,6 +127,11 @@ void Simulator::Stops::response(std::size_t i) {
 
 void Simulator::Stops::hold(In<double> q, Out<double> a) {
   if (!any_resting()) return;
+  if (held) {
+    for (std::size_t i = 0; i < all.size(); ++i)
+      if (resting[i]) a[all[i].v] = 0;  // but for rounding it is
+    return;
+  }
   factor.factor(q);
   const std::size_t m = all.size();
   index.clear();
@@ -95,16 +164,20 @@ void Simulator::Stops::hold(In<double> q, Out<double> a) {
 void Simulator::Stops::bounce(std::size_t i, In<double> q, Out<double> v) {
   const JointStop& s = all[i];
   const double before = s.side * v[s.v];
-  factor.factor(q);
   resting[i] = 1;
   // As accelerations: resting joints keep their velocity (zero), joint i gets the wanted change.
   const double speed_after = before * restitution < slow ? 0 : before * restitution;
   const double wanted = -s.side * (before + speed_after);
-  std::fill(change.begin(), change.end(), 0.0);
-  change[s.v] = -wanted;  // hold() cancels it and adds the response
-  const double kept = change[s.v];
-  hold(q, change);
-  change[s.v] -= kept;
+  if (held) {
+    std::fill(rates.begin(), rates.end(), 0.0);
+    rates[row(i)] = wanted;
+    closed_now().velocity_change(q, rates, change);
+  } else {
+    std::fill(change.begin(), change.end(), 0.0);
+    change[s.v] = -wanted;  // hold() cancels it and adds the response
+    hold(q, change);
+    change[s.v] += wanted;
+  }
   for (int k = 0; k < nv; ++k) v[k] += change[k];
   for (std::size_t k = 0; k < all.size(); ++k)
     if (resting[k]) v[all[k].v] = 0;
@@ -113,6 +186,7 @@ void Simulator::Stops::bounce(std::size_t i, In<double> q, Out<double> v) {
 }
 
 void Simulator::Stops::begin(double t) {
+  if (owner.closed_) mirror();
   for (std::size_t i = 0; i < all.size(); ++i) {
     const JointStop& s = all[i];
     if (gap(i) < -1e-9 * (1 + std::abs(s.bound)))
@@ -161,7 +235,6 @@ void Simulator::Stops::settle(double t) {
 }
 
 void Simulator::stop_at_limits(double restitution, double slow) {
-  if (closed_) throw ArgumentError("Simulator::stop_at_limits: not for closed chains; take StiffStops");
   if (!method_.adaptive_pair())
     throw ArgumentError(fmt::format(
         "Simulator::stop_at_limits: the {} integrator does not locate events; take rk45, or StiffStops",
@@ -205,7 +278,9 @@ void Simulator::segment_with_stops(const System<double>& system, double end) {
     t = found->time;
     take(stops.q_event, stops.v_event);
     const std::size_t i = found->index / 2;
-    if (found->index % 2 == 0) {  // else: drawn back, as settle() finds
+    const bool hit = found->index % 2 == 0;  // else: drawn back, as settle() finds
+    if (closed_) stops.close(t, hit ? std::optional(i) : std::nullopt);
+    if (hit) {
       q[stops.all[i].q] = stops.all[i].bound;
       stops.hit_all(t);
     }

@@ -42,13 +42,22 @@ OperationalSpaceControl::OperationalSpaceControl(const Model& model, std::string
       options_(options),
       posture_(checked_posture("OperationalSpaceControl", model, std::move(posture))),
       tau_(model.nv()),
-      motor_(motors(model)) {}
+      motor_(motors(model)) {
+  if (options.sweeps != 4) swept_.emplace(model, frame, options.sweeps);
+}
 
-void OperationalSpaceControl::add_forces(double, In<double> q, In<double> v, Out<double> tau) {
-  control_.update(q, v);
-  control_.follow(0, target, options_.gains);
-  control_.hold_posture(posture_, options_.posture_stiffness, options_.posture_damping);
-  control_.torques(tau_);
+void OperationalSpaceControl::add_forces(double t, In<double> q, In<double> v, Out<double> tau) {
+  if (swept_) {
+    if (!(t > last_tick_)) swept_->reset();  // another motion begins
+    last_tick_ = t;
+    swept_->torques(q, v, target, options_.gains,
+                    {posture_, options_.posture_stiffness, options_.posture_damping}, tau_);
+  } else {
+    control_.update(q, v);
+    control_.follow(0, target, options_.gains);
+    control_.hold_posture(posture_, options_.posture_stiffness, options_.posture_damping);
+    control_.torques(tau_);
+  }
   for (std::size_t i = 0; i < tau_.size(); ++i)
     if (motor_[i]) tau[i] += tau_[i];
 }

@@ -3,18 +3,22 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "articula/simulation/forces.hpp"
 #include "articula/task_space/coordinates.hpp"
+#include "articula/task_space/swept_control.hpp"
 
 namespace articula {
 
 struct OperationalSpaceOptions {
   MotionGains gains{};
   double posture_stiffness = 0, posture_damping = 2;  // in what freedom the frame leaves
+  /// 2, 3: SweptControl with terms of the call before; for a sampled element, whose calls are ticks. 4: all of now.
+  int sweeps = 4;
 };
 
-/// articula/task_space's TaskController with one frame. Not for a free base, which it cannot drive:
+/// articula/task_space's TaskController with one frame, or SweptControl. Not for a free base, which it cannot drive:
 /// ArgumentError.
 class OperationalSpaceControl : public ForceElement {
  public:
@@ -26,6 +30,8 @@ class OperationalSpaceControl : public ForceElement {
 
  private:
   TaskController control_;
+  std::optional<SweptControl> swept_;
+  double last_tick_ = 0;
   OperationalSpaceOptions options_;
   std::vector<double> posture_, tau_;
   std::vector<bool> motor_;

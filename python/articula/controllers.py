@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ._model import Model
 
-__all__ = ["PD", "ComputedTorque", "DecoupledRates", "GravityCompensation"]
+__all__ = ["PD", "ComputedTorque", "DecoupledRates", "GravityCompensation", "OperationalSpace", "Task", "Tasks"]
 
 
 class PD(NamedTuple):
@@ -65,8 +65,65 @@ class DecoupledRates(NamedTuple):
     period: float | None = None
 
 
-Controller = Union[PD, ComputedTorque, GravityCompensation, DecoupledRates]
-KINDS = (PD, ComputedTorque, GravityCompensation, DecoupledRates)
+class OperationalSpace(NamedTuple):
+    """A frame drawn to a pose, what freedom it leaves to a posture; see docs/operational_space.md.
+
+    position, rotation: shapes (3,) and (3, 3), world axes; None: where the frame is when the motion begins. stiffness in
+    1/s^2, damping in 1/s; those of turning are the same unless given. posture: shape (nq,); None: where the motion begins.
+    sweeps: 4; or 3 or 2, which take terms of the tick before and need a period.
+    """
+
+    frame: str
+    position: ArrayLike | None = None
+    rotation: ArrayLike | None = None
+    stiffness: float = 100.0
+    damping: float = 20.0
+    turning_stiffness: float | None = None
+    turning_damping: float | None = None
+    posture: ArrayLike | None = None
+    posture_stiffness: float = 0.0
+    posture_damping: float = 2.0
+    sweeps: int = 4
+    period: float | None = None
+
+
+class Task(NamedTuple):
+    """One of the `Tasks`.
+
+    rows: "pose", "position", "orientation", or some of ("wx", "wy", "wz", "x", "y", "z"), in the axes of the frame `axes` or
+    of the world. position, rotation and gains as OperationalSpace's. euler: a sequence such as "zyx", in whose angles all
+    six rows are then controlled. press: (row, force) or (row, force, damping) each, rows counted among the task's: they
+    push instead; first level only.
+    """
+
+    frame: str
+    rows: str | Sequence[str] = "pose"
+    axes: str | None = None
+    position: ArrayLike | None = None
+    rotation: ArrayLike | None = None
+    euler: str | None = None
+    angles: ArrayLike | None = None
+    stiffness: float = 100.0
+    damping: float = 20.0
+    turning_stiffness: float | None = None
+    turning_damping: float | None = None
+    press: Sequence[tuple[float, ...]] = ()
+
+
+class Tasks(NamedTuple):
+    """Tasks in levels, a lower one acting only in what the ones before it leave free; a posture in what is left of all."""
+
+    levels: Sequence[Sequence[Task]]
+    posture: ArrayLike | None = None
+    posture_stiffness: float = 0.0
+    posture_damping: float = 2.0
+    period: float | None = None
+
+
+Controller = Union[PD, ComputedTorque, GravityCompensation, DecoupledRates, OperationalSpace, Tasks]
+KINDS = (PD, ComputedTorque, GravityCompensation, DecoupledRates, OperationalSpace, Tasks)
+ROWS = ("wx", "wy", "wz", "x", "y", "z")
+NAMED_ROWS = {"pose": ROWS, "position": ROWS[3:], "orientation": ROWS[:3]}
 
 
 def _gains(function: str, name: str, x: Any, model: Model) -> list[float]:
@@ -101,10 +158,81 @@ def _reference(function: str, x: Any, model: Model) -> tuple[list[float], list[f
     return times, [float(number) for number in array.ravel()]
 
 
+def _number(function: str, name: str, x: Any) -> float:
+    array = as_array(function, f"a controller's {name}", x)
+    if array.shape != ():
+        raise Error(f"{function}: a controller's {name} has shape {array.shape}; expected a number")
+    return float(array)
+
+
+def _numbers(function: str, name: str, x: Any, shape: tuple[int, ...]) -> list[float]:
+    if x is None:
+        return []
+    array = as_array(function, f"a controller's {name}", x)
+    if array.shape != shape:
+        raise Error(f"{function}: a controller's {name} has shape {array.shape}; expected {shape}")
+    return [float(number) for number in array.ravel()]
+
+
+def _word(function: str, name: str, x: Any) -> str:
+    if x is not None and not isinstance(x, str):
+        raise Error(f"{function}: a controller's {name} is of type {type(x).__name__}; expected a name")
+    return x or ""
+
+
+def _task(function: str, task: Any) -> tuple[Any, ...]:
+    if not isinstance(task, Task):
+        raise Error(f"{function}: a controller's task is of type {type(task).__name__}; expected a Task")
+    rows = NAMED_ROWS.get(task.rows, ()) if isinstance(task.rows, str) else tuple(task.rows)
+    if not rows or any(row not in ROWS for row in rows):
+        raise Error(f"{function}: a task's rows are {task.rows!r}; expected one of {tuple(NAMED_ROWS)}, or some of {ROWS}")
+    if task.angles is not None and task.euler is None:
+        raise Error(f"{function}: a task's angles go with euler, the sequence of their axes")
+    if task.euler is not None and task.rotation is not None:
+        raise Error(f"{function}: a task takes a rotation, or euler and angles")
+    gains = [_number(function, name, getattr(task, name)) for name in ("stiffness", "damping")]
+    for name, same in zip(("turning_stiffness", "turning_damping"), gains[:2]):
+        given = getattr(task, name)
+        gains.append(same if given is None else _number(function, name, given))
+    press = [[_number(function, "press", x) for x in push] for push in task.press]
+    if any(len(push) not in (2, 3) or push[0] != int(push[0]) for push in press):
+        raise Error(f"{function}: a task's press is {task.press!r}; expected (row, force) or (row, force, damping) each")
+    return (
+        _word(function, "frame", task.frame),
+        _word(function, "axes", task.axes),
+        [name in rows for name in ROWS],
+        _numbers(function, "position", task.position, (3,)),
+        _numbers(function, "rotation", task.rotation, (3, 3)),
+        _word(function, "euler", task.euler),
+        _numbers(function, "angles", task.angles, (3,)),
+        gains,
+        [(int(push[0]), push[1], push[2] if len(push) == 3 else 0.0) for push in press],
+    )
+
+
+def _operational(function: str, entry: OperationalSpace | Tasks, model: Model) -> tuple[Any, ...]:
+    if isinstance(entry, OperationalSpace):
+        if entry.sweeps not in (2, 3, 4) or isinstance(entry.sweeps, bool):
+            raise Error(f"{function}: a controller's sweeps is {entry.sweeps!r}; expected 2, 3 or 4")
+        if entry.sweeps < 4 and entry.period is None:
+            raise Error(f"{function}: {entry.sweeps} sweeps take terms of the tick before, and ticks need a period")
+        same = {name: getattr(entry, name) for name in Task._fields if name in OperationalSpace._fields}
+        kind, levels, sweeps = "operational_space", [[_task(function, Task(**same))]], int(entry.sweeps)
+    else:
+        if not isinstance(entry.levels, (list, tuple)) or not entry.levels or not all(isinstance(level, (list, tuple)) and not isinstance(level, Task) for level in entry.levels):
+            raise Error(f"{function}: Tasks takes a list of levels, each a list of tasks")
+        kind, levels, sweeps = "tasks", [[_task(function, task) for task in level] for level in entry.levels], 4
+    posture = _numbers(function, "posture", entry.posture, (model.nq,))
+    gains = (_number(function, name, getattr(entry, name)) for name in ("posture_stiffness", "posture_damping"))
+    return kind, None, entry.period, levels, posture, *gains, sweeps
+
+
 def as_listed(function: str, entry: Any, model: Model) -> tuple[Any, ...] | None:
     """What the compiled part takes for one of the controllers here; None: it is another one."""
     if isinstance(entry, GravityCompensation):
         return "gravity_compensation", None, entry.period
+    if isinstance(entry, (OperationalSpace, Tasks)):
+        return _operational(function, entry, model)
     if isinstance(entry, DecoupledRates):
         rates = _gains(function, "gains", entry.gains, model)
         nu = [0.0] * model.nv if entry.nu is None else _gains(function, "nu", entry.nu, model)

@@ -141,6 +141,7 @@ def simulate(
     step: float = 1e-3,
     every: float = 1e-2,
     integrator: str = "rk4",
+    velocities: str = "v",
     damping: bool = False,
     friction: bool = False,
     limits: str = "none",
@@ -154,8 +155,9 @@ def simulate(
     q, v, tau: where it begins; a model's neutral configuration at rest without forces, or a scene's own state.
     A controller is a function f(time, q, v) -> tau, asked at every evaluation; a pair (f, period), asked every `period`
     seconds and held in between; or one of `articula.controllers`. integrator: "euler", "symplectic_euler", "rk4",
-    "rk45", "variational", "midpoint" or "cvode". damping, friction: what the model's joints state acts, as with
-    --damping and --friction. limits: "none", "stiff", or, with rk45 and open chains, "events", where joints bounce with
+    "rk45", "variational", "midpoint" or "cvode". velocities: "v", or "nu" or "xi" of the diagonalized equations, which then
+    are integrated; open chains only, and what is recorded is the same. damping, friction: what the model's joints state acts, as with
+    --damping and --friction. limits: "none", "stiff", or, with rk45, "events", where joints bounce with
     `restitution`. events: functions f(time, q, v) of a number; the motion ends where one changes its sign, which is
     looked at after every step (rk45, cvode: every row). A row is recorded every `every` seconds.
 
@@ -169,7 +171,7 @@ def simulate(
         (1.0, 0)
     """
     mechanism, scene = _mechanism("simulate", model)
-    names = word("simulate", "integrator", integrator), word("simulate", "limits", limits)
+    names = word("simulate", "integrator", integrator), word("simulate", "limits", limits), word("simulate", "velocities", velocities)
     times = tuple(number("simulate", name, x) for name, x in (("duration", duration), ("step", step), ("every", every)))
     at = mechanism.neutral() if scene is None else scene.q
     state = (
@@ -182,7 +184,7 @@ def simulate(
     listed, ends = _listed("simulate", mechanism, controllers), _events("simulate", events)
     closed = None if scene is None else scene._scene
     with _Progress("simulate", progress) as told:
-        recorded, event = _core._simulate(mechanism, closed, names[0], *times, *state, *acting, names[1], bounce, listed, ends, told)
+        recorded, event = _core._simulate(mechanism, closed, names[0], names[2], *times, *state, *acting, names[1], bounce, listed, ends, told)
     columns, about, numbers = recorded
     return Recording(columns, about, numbers, mechanism, closed, event if event >= 0 else None)
 

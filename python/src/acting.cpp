@@ -5,6 +5,8 @@
 
 #include <cmath>
 
+#include "articula/dynamics/kinematics.hpp"
+#include "articula/model/configuration.hpp"
 #include "articula/simulation/controllers.hpp"
 #include "articula/simulation/rate_control.hpp"
 
@@ -30,15 +32,35 @@ class PythonForces : public ForceElement {
   std::size_t nv_;
 };
 
+ControllerSpec::Task read_task(nb::handle from) {
+  using Numbers = std::vector<double>;
+  ControllerSpec::Task task;
+  task.frame = nb::cast<std::string>(from[0]);
+  task.axes = nb::cast<std::string>(from[1]);
+  const auto rows = nb::cast<std::vector<bool>>(from[2]);
+  std::copy(rows.begin(), rows.end(), task.rows.begin());
+  task.position = nb::cast<Numbers>(from[3]);
+  task.rotation = nb::cast<Numbers>(from[4]);
+  task.euler = nb::cast<std::string>(from[5]);
+  task.angles = nb::cast<Numbers>(from[6]);
+  const auto gains = nb::cast<Numbers>(from[7]);
+  task.gains = {gains[0], gains[1], gains[2], gains[3]};
+  for (nb::handle push : nb::borrow<nb::list>(from[8]))
+    task.pushes.push_back({nb::cast<int>(push[0]), nb::cast<double>(push[1]), nb::cast<double>(push[2])});
+  return task;
+}
+
 ControllerSpec read_controller(nb::handle from) {
   using Kind = ControllerSpec::Kind;
   const auto kind = nb::cast<std::string>(from[0]);
   ControllerSpec spec;
-  spec.kind = kind == "pd"                ? Kind::pd
-              : kind == "computed_torque" ? Kind::computed_torque
-              : kind == "decoupled_rates" ? Kind::decoupled_rates
-              : kind == "function"        ? Kind::function
-                                          : Kind::gravity_compensation;
+  spec.kind = kind == "pd"                  ? Kind::pd
+              : kind == "computed_torque"   ? Kind::computed_torque
+              : kind == "decoupled_rates"   ? Kind::decoupled_rates
+              : kind == "function"          ? Kind::function
+              : kind == "operational_space" ? Kind::operational_space
+              : kind == "tasks"             ? Kind::tasks
+                                            : Kind::gravity_compensation;
   const nb::object function = from[1], period = from[2];
   spec.function = function;  // the tuple keeps it
   if (!period.is_none()) {
@@ -46,7 +68,16 @@ ControllerSpec read_controller(nb::handle from) {
     if (!(spec.period > 0) || !std::isfinite(spec.period))
       fail(fmt::format("a controller's period is {}; expected seconds above zero", spec.period));
   }
-  if (spec.kind != Kind::function && spec.kind != Kind::gravity_compensation) {
+  if (spec.kind == Kind::operational_space || spec.kind == Kind::tasks) {
+    for (nb::handle level : nb::borrow<nb::list>(from[3])) {
+      spec.levels.emplace_back();
+      for (nb::handle task : nb::borrow<nb::list>(level)) spec.levels.back().push_back(read_task(task));
+    }
+    spec.posture = nb::cast<std::vector<double>>(from[4]);
+    spec.posture_stiffness = nb::cast<double>(from[5]);
+    spec.posture_damping = nb::cast<double>(from[6]);
+    spec.sweeps = nb::cast<int>(from[7]);
+  } else if (spec.kind != Kind::function && spec.kind != Kind::gravity_compensation) {
     spec.kp = nb::cast<std::vector<double>>(from[3]);
     spec.kd = nb::cast<std::vector<double>>(from[4]);
     spec.times = nb::cast<std::vector<double>>(from[5]);
@@ -78,10 +109,48 @@ Acting::Acting(const Model& model, bool damping, bool friction, const std::strin
     fail(fmt::format("limits is '{}'; expected \"none\", \"stiff\" or \"events\"", limits));
   for (nb::handle entry : listed) {
     controllers.push_back(read_controller(entry));
-    const std::vector<double> q(static_cast<std::size_t>(model.nq()));
+    const std::vector<double> q = neutral(model);
     make_controller(controllers.back(), model, q);  // is it sound?
   }
 }
+
+namespace {
+
+ControlledTask make_task(const ControllerSpec::Task& spec, const Model& model, std::span<const double> q) {
+  ControlledTask c{.task = selected_task(model, spec.frame, spec.rows, spec.axes)};
+  const FramePose<double> now = pose(model, q, spec.frame);
+  const auto &p = spec.position, &r = spec.rotation;
+  c.target = {.rotation = now.rotation, .position = now.position};
+  if (!p.empty()) c.target.position = {p[0], p[1], p[2]};
+  if (!r.empty()) c.target.rotation = {r[0], r[1], r[2], r[3], r[4], r[5], r[6], r[7], r[8]};
+  c.gains = spec.gains;
+  c.pushes = spec.pushes;
+  if (spec.euler.empty()) return c;
+  const auto angles = std::make_shared<EulerAngles>(spec.euler);
+  c.coordinates = angles;
+  c.wanted.y = angles->of({c.target.rotation, c.target.position});
+  std::copy(spec.angles.begin(), spec.angles.end(), c.wanted.y.begin());
+  return c;
+}
+std::unique_ptr<ForceElement> make_task_control(const ControllerSpec& spec, const Model& model,
+                                                std::span<const double> q) {
+  const std::vector<double> posture = spec.posture.empty() ? std::vector(q.begin(), q.end()) : spec.posture;
+  if (spec.kind == ControllerSpec::Kind::operational_space) {
+    const ControlledTask task = make_task(spec.levels[0][0], model, q);
+    return std::make_unique<OperationalSpaceControl>(
+        model, spec.levels[0][0].frame, task.target, posture,
+        OperationalSpaceOptions{task.gains, spec.posture_stiffness, spec.posture_damping, spec.sweeps});
+  }
+  std::vector<std::vector<ControlledTask>> levels;
+  for (const auto& level : spec.levels) {
+    levels.emplace_back();
+    for (const auto& task : level) levels.back().push_back(make_task(task, model, q));
+  }
+  return std::make_unique<TaskListControl>(model, std::move(levels), posture, spec.posture_stiffness,
+                                           spec.posture_damping);
+}
+
+}  // namespace
 
 std::unique_ptr<ForceElement> make_controller(const ControllerSpec& spec, const Model& model,
                                               std::span<const double> q) {
@@ -92,6 +161,8 @@ std::unique_ptr<ForceElement> make_controller(const ControllerSpec& spec, const 
   if (spec.kind == Kind::decoupled_rates)
     return std::make_unique<DecoupledRateControl>(
         model, spec.kp, spec.reference, spec.gravity ? RateCompensation::gravity : RateCompensation::all);
+  if (spec.kind == Kind::operational_space || spec.kind == Kind::tasks)
+    return make_task_control(spec, model, q);
   const std::size_t rows = spec.times.size(), nv = static_cast<std::size_t>(model.nv());
   const auto table = [&](std::size_t part) {  // of q, v and a, one after the other
     const auto from = spec.reference.begin() + static_cast<long>(part * rows * nv);

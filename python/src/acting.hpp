@@ -7,18 +7,42 @@
 #include <vector>
 
 #include "articula/simulation/simulator.hpp"
+#include "articula/simulation/task_control.hpp"
 #include "numbers.hpp"
 
 namespace articula::python {
 
 /// One of `controllers=`, as articula/motion.py has listed it: (kind, function, period, kp, kd, times, reference,
-/// gravity); of decoupled_rates kp are the gains, reference nu, and gravity says that nothing else is compensated. Nothing of Python is touched once it is read, but the function when it is called.
+/// gravity); of decoupled_rates kp are the gains, reference nu, and gravity says that nothing else is compensated; of
+/// operational_space and tasks (kind, function, period, levels, posture, its stiffness and damping, sweeps). Nothing of
+/// Python is touched once it is read, but the function when it is called.
 struct ControllerSpec {
-  enum class Kind { function, pd, computed_torque, gravity_compensation, decoupled_rates } kind;
+  enum class Kind {
+    function,
+    pd,
+    computed_torque,
+    gravity_compensation,
+    decoupled_rates,
+    operational_space,
+    tasks,
+  } kind;
   nanobind::handle function;  // the caller keeps it
   double period = 0;          // 0: asked at every evaluation
   std::vector<double> kp, kd, times, reference;
   bool gravity = false;
+  struct Task {
+    std::string frame, axes;
+    std::array<bool, 6> rows{};
+    std::vector<double> position, rotation;  // empty: where the frame is at the start
+    std::string euler;                       // empty: none
+    std::vector<double> angles;
+    MotionGains gains{};
+    std::vector<ControlledTask::Push> pushes{};
+  };
+  std::vector<std::vector<Task>> levels;
+  std::vector<double> posture;  // empty: the start
+  double posture_stiffness = 0, posture_damping = 2;
+  int sweeps = 4;
 };
 
 struct Acting {

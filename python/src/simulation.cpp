@@ -146,17 +146,22 @@ int record(Simulator& simulator, Recorder& recorder, const Times& times, Events&
   return event;
 }
 
-nb::tuple simulate(nb::handle model, nb::object scene, const std::string& integrator, double duration,
-                   double step, double every, nb::handle q, nb::handle v, nb::handle tau, bool damping,
-                   bool friction, const std::string& limits, double restitution, nb::list controllers,
-                   nb::list events, nb::object progress) {
+nb::tuple simulate(nb::handle model, nb::object scene, const std::string& integrator,
+                   const std::string& velocities, double duration, double step, double every, nb::handle q,
+                   nb::handle v, nb::handle tau, bool damping, bool friction, const std::string& limits,
+                   double restitution, nb::list controllers, nb::list events, nb::object progress) {
   ModelObject& m = checked_model(model);
   const Times times(duration, step, every);
   const Acting acting(m.model, damping, friction, limits, restitution, controllers);
   const std::vector<Constraint> constraints = constraints_of(m, scene);
   std::unique_ptr<ConstrainedDynamics> closed;
   if (!constraints.empty()) closed = std::make_unique<ConstrainedDynamics>(m.model, constraints);
-  Simulator simulator(m.model, closed.get(), integrator_named(integrator));
+  if (velocities != "v" && velocities != "nu" && velocities != "xi")
+    fail(fmt::format("simulate: velocities is '{}'; expected \"v\", \"nu\" or \"xi\"", velocities));
+  const MotionForm form = velocities == "nu"   ? MotionForm::nu
+                          : velocities == "xi" ? MotionForm::xi
+                                               : MotionForm::rates;
+  Simulator simulator(m.model, closed.get(), integrator_named(integrator), {}, form);
   begin(simulator, q, v, tau);
   if (closed) {
     fit_positions(*closed, simulator.q, simulator.v, "simulate", {});
@@ -203,9 +208,9 @@ std::string report_page(nb::handle model, const std::vector<std::pair<std::strin
 
 void add_simulation(nb::module_& m) {
   m.def("_simulate", simulate, nb::arg("model"), nb::arg("scene").none(), nb::arg("integrator"),
-        nb::arg("duration"), nb::arg("step"), nb::arg("every"), nb::arg("q"), nb::arg("v"), nb::arg("tau"),
-        nb::arg("damping"), nb::arg("friction"), nb::arg("limits"), nb::arg("restitution"),
-        nb::arg("controllers"), nb::arg("events"), nb::arg("progress").none());
+        nb::arg("velocities"), nb::arg("duration"), nb::arg("step"), nb::arg("every"), nb::arg("q"),
+        nb::arg("v"), nb::arg("tau"), nb::arg("damping"), nb::arg("friction"), nb::arg("limits"),
+        nb::arg("restitution"), nb::arg("controllers"), nb::arg("events"), nb::arg("progress").none());
   m.def("_write_recording",
         [](const std::string& path, const std::vector<std::pair<std::string, std::string>>& columns,
            const std::vector<std::pair<std::string, std::string>>& about, nb::handle numbers,

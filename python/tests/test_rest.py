@@ -101,6 +101,77 @@ def test_controllers_of_the_library():
             articula.simulate(arm, duration=0.1, controllers=wrong)
 
 
+def test_controllers_of_frames():
+    """OperationalSpace and Tasks are TaskController, and few sweeps agree for short ticks."""
+    from articula.controllers import OperationalSpace, Task, Tasks
+
+    arm, q = articula.load("arm7"), np.array([0.1, 0.6, 0.2, 1.1, 0.3, 0.5, 0.1])
+    there, wanted = arm.pose(q, frame="hand"), [0.4, 0.1, 0.5]
+    python = articula.TaskController(arm, [["hand"]])
+
+    def control(time, at, v):
+        python.update(at, v)
+        python.follow(0, there.rotation, np.array(wanted), stiffness=100, damping=20)
+        python.hold_posture(q, 0, 2)
+        return python.torques()
+
+    settings = dict(duration=0.2, q=q, step=2e-3)
+    by_hand = articula.simulate(arm, controllers=[(control, 2e-3)], **settings)
+    for ours in (OperationalSpace("hand", wanted, period=2e-3), Tasks([[Task("hand", position=wanted)]], period=2e-3)):
+        np.testing.assert_allclose(articula.simulate(arm, controllers=ours, **settings).q, by_hand.q, atol=1e-8)
+
+    def off(sweeps, period):
+        ends = [articula.simulate(arm, duration=0.2, q=q, controllers=OperationalSpace("hand", wanted, sweeps=n, period=period)).q[-1] for n in (4, sweeps)]
+        return np.max(np.abs(ends[0] - ends[1]))
+
+    assert off(2, 2e-3) > 1e-4 and off(2, 1e-3) < 0.6 * off(2, 2e-3) and off(3, 2e-3) < off(2, 2e-3)
+    # Levels, other rows and coordinates, a row that pushes.
+    first = Task("hand", ("x", "y"), position=[0.4, 0.1, 0])
+    end = articula.simulate(arm, duration=2, q=q, controllers=Tasks([[first], [Task("hand", "orientation")]])).q[-1]
+    np.testing.assert_allclose(arm.pose(end, frame="hand").position[:2], [0.4, 0.1], atol=1e-3)
+    turned = Task("hand", euler="zyx", angles=[0.3, 0.2, 0.1], position=wanted)
+    end = arm.pose(articula.simulate(arm, duration=2, q=q, controllers=Tasks([[turned]])).q[-1], frame="hand")
+    np.testing.assert_allclose(end.position, wanted, atol=1e-3)
+    np.testing.assert_allclose(np.arctan2(end.rotation[1, 0], end.rotation[0, 0]), 0.3, atol=1e-3)
+    pushing = Task("hand", "position", press=[(2, -1.0, 20)])
+    end = articula.simulate(arm, duration=2, q=q, controllers=Tasks([[pushing]], posture_damping=5)).q[-1]
+    assert arm.pose(end, frame="hand").position[2] < there.position[2] - 1e-4
+    wrong = [
+        OperationalSpace("foot"), OperationalSpace(3), OperationalSpace("hand", sweeps=2), OperationalSpace("hand", sweeps=5, period=1e-3),
+        OperationalSpace("hand", [1, 2]), OperationalSpace("hand", posture=[1]), OperationalSpace("hand", stiffness="x"),
+        Tasks([]), Tasks([Task("hand")]), Tasks([["hand"]]), Tasks([[Task("hand", "u")]]), Tasks([[Task("hand", ["u"])]]),
+        Tasks([[Task("hand", angles=[1, 2, 3])]]), Tasks([[Task("hand", euler="zzx")]]), Tasks([[Task("hand", press=[(9, 1)])]]),
+        Tasks([[Task("hand", press=[(1,)])]]), Tasks([[]]), Tasks([[Task("hand", axes="foot")]]),
+    ]
+    for controllers in wrong:
+        with pytest.raises(articula.Error):
+            articula.simulate(arm, duration=0.01, controllers=controllers)
+
+
+def test_velocities_of_the_diagonalized_equations():
+    arm = articula.load("arm7")
+    settings = dict(duration=0.2, q=np.full(7, 0.3), v=np.ones(7))
+    plain = articula.simulate(arm, **settings)
+    for name in ("nu", "xi"):
+        np.testing.assert_allclose(articula.simulate(arm, velocities=name, **settings).q, plain.q, atol=1e-8)
+    for wrong in ("mu", 3, None):
+        with pytest.raises(articula.Error):
+            articula.simulate(arm, velocities=wrong, **settings)
+    with pytest.raises(articula.Error):
+        articula.simulate(articula.Scene("four_bar"), duration=0.1, velocities="nu")
+
+
+def test_limits_of_closed_chains():
+    platform = articula.Scene("stewart")
+    motion = articula.simulate(platform, duration=1, integrator="rk45", limits="events", restitution=0.5)
+    energy = motion["kinetic_energy"] + motion["potential_energy"]
+    assert np.all(np.diff(energy) < 1e-6) and np.max(motion["velocity_drift"]) < 1e-8
+    for joint in platform.model.joints:
+        if joint.nq == 1:
+            x = motion.q[:, joint.q_index]
+            assert np.all(x < joint.limits.upper + 1e-9) and np.all(x > joint.limits.lower - 1e-9)
+
+
 @pytest.mark.parametrize("integrator", ["rk4", "rk45", "cvode", "variational"])
 def test_events(integrator):
     arm = articula.load("double_pendulum")
@@ -296,7 +367,7 @@ def test_scenes():
     for wrong in ("no_scene", 3, "arm7", __file__):
         with pytest.raises(articula.Error):
             articula.Scene(wrong)
-    for more in ({"limits": "events", "integrator": "rk45"}, {"controllers": [(lambda t, q, v: q, 0.1)]}, {"integrator": "none"}, {"q": [1]}, {"q": off}):
+    for more in ({"limits": "events"}, {"controllers": [(lambda t, q, v: q, 0.1)]}, {"integrator": "none"}, {"q": [1]}, {"q": off}):
         with pytest.raises(articula.Error):
             articula.simulate(scene, duration=0.01, **more)
     for more in ({"frame": "nobody"}, {"frame": 10**6}, {"share": 3}, {"frame": []}):
