@@ -104,7 +104,7 @@ ExitCode run(const EvalOptions& options) {
   if (options.is_sharded() &&
       (found != options.quantities.end() || options.states == "-" || !options.format.empty()))
     throw InputError(
-        "--shard, and a folder for --out, go with --states FILE; not with grasp, nor --format: articula "
+        "--shard, and a directory for --out, go with --states FILE; not with grasp, nor --format: articula "
         "merge has "
         "--out");
   if (options.model.source == "-" && options.states == "-" && found == options.quantities.end())
