@@ -89,14 +89,21 @@ def merge(folder):
                 text = "".join(f"{i},0\n" for i in range(first, min(rows, first + block))).encode()
                 head = f"# block {number} failed 0 bytes {len(text)} crc32 ".encode()
                 file.write(head + f"{zlib.crc32(text, zlib.crc32(head)):08x}\n".encode() + text)
-    said = subprocess.run(["/usr/bin/time", "-f", "%e %M", PROGRAM, "merge", out, "--out", f"{folder}/merged.csv"], capture_output=True, text=True)
-    assert said.returncode == 0, said.stderr
-    seconds, kilobytes = said.stderr.split()[-2:]
-    size = os.path.getsize(f"{folder}/merged.csv")
-    with open(f"{folder}/merged.csv", "rb") as file:
-        file.seek(-20, 2)
-        assert file.read().endswith(b"\n99999999,0\n")
-    print(f"merge of 10^8 rows, {size / 1e9:.2f} GB in 64 shards: {float(seconds):.1f} s, {int(kilobytes) / 1024:.0f} MB of memory")
+    for ending in ("csv", "h5"):
+        merged = f"{folder}/merged.{ending}"
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        said = subprocess.run(["/usr/bin/time", "-f", "%e %M", PROGRAM, "merge", out, "--out", merged], capture_output=True, text=True)
+        assert said.returncode == 0, said.stderr
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        seconds, kilobytes = said.stderr.split()[-2:]
+        cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+        print(f"merge of 10^8 rows in 64 shards into .{ending}, {os.path.getsize(merged) / 1e9:.2f} GB: {float(seconds):.1f} s, {cpu:.1f} s of processor "
+              f"time, {int(kilobytes) / 1024:.0f} MB of memory", flush=True)  # fmt: skip
+        if ending == "csv":
+            with open(merged, "rb") as file:
+                file.seek(-20, 2)
+                assert file.read().endswith(b"\n99999999,0\n")
+        os.remove(merged)
 
 
 def others(folder):

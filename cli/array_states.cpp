@@ -18,13 +18,6 @@ using namespace recording_files;
 
 constexpr std::size_t rows_at_once = 256;
 
-/// The array of one vector.
-struct Rows {
-  Input input;
-  std::size_t width, at;          // numbers per state; of the next row in the file
-  std::vector<double> numbers{};  // of some states
-};
-
 /// How many states an array has.
 std::size_t states_in(const ArrayPlace& array, Input input, const StateReader& reader) {
   const std::size_t width = reader.size_of(input);
@@ -40,38 +33,49 @@ std::size_t states_in(const ArrayPlace& array, Input input, const StateReader& r
                                reader.expected_size(input), width));
 }
 
-std::vector<Rows> find_rows(const std::map<std::string, ArrayPlace>& arrays, const StateReader& reader,
-                            std::size_t& states) {
-  std::vector<Rows> out;
+std::array<std::string_view, input_count> names() {
+  std::array<std::string_view, input_count> out;
+  for (int i = 0; i < input_count; ++i) out[i] = name_of(static_cast<Input>(i));
+  return out;
+}
+
+}  // namespace
+
+bool holds_array_states(std::string_view begin) { return holds_arrays(begin); }
+
+ArrayStates::ArrayStates(const std::string& path, const StateReader& reader) : file_(path, names()) {
+  find_rows(reader);
+}
+
+void ArrayStates::find_rows(const StateReader& reader) {
   for (int i = 0; i < input_count; ++i) {
     const auto input = static_cast<Input>(i);
-    const auto found = arrays.find(std::string(name_of(input)));
-    if (found == arrays.end()) {
+    const auto found = file_.arrays.find(std::string(name_of(input)));
+    if (found == file_.arrays.end()) {
       if (reader.needed(i)) reader.missing(input);
       continue;
     }
     const std::size_t count = states_in(found->second, input, reader);
-    if (!out.empty() && count != states)
+    if (!all_.empty() && count != size_)
       throw InputError(fmt::format("{}: array {} has {} states, array {} has {}", reader.file(),
-                                   name_of(input), count, name_of(out[0].input), states));
-    states = count;
-    out.push_back({input, reader.size_of(input), found->second.at});
+                                   name_of(input), count, name_of(all_[0].input), size_));
+    size_ = count;
+    all_.push_back({input, reader.size_of(input), found->second.at});
   }
   std::vector<std::string> unread;  // a misspelt one must not pass in silence
-  for (const auto& array : arrays)
-    if (std::none_of(out.begin(), out.end(),
+  for (const auto& array : file_.arrays)
+    if (std::none_of(all_.begin(), all_.end(),
                      [&](const Rows& rows) { return array.first == name_of(rows.input); }))
       unread.push_back(array.first);
   if (!unread.empty())
     say("warning: {}: of its arrays {} not read: {}", reader.file(),
         unread.size() == 1 ? "one is" : "some are", fmt::join(unread, ", "));
-  if (out.empty()) throw InputError(fmt::format("{}: has no array q, v, a or tau", reader.file()));
-  return out;
+  if (all_.empty()) throw InputError(fmt::format("{}: has no array q, v, a or tau", reader.file()));
 }
 
-void take_row(const std::vector<Rows>& all, std::size_t row, StateReader& reader) {
+void ArrayStates::take_row(std::size_t row, StateReader& reader) const {
   State& state = reader.next();
-  for (const Rows& rows : all) {
+  for (const Rows& rows : all_) {
     const auto numbers = std::span(rows.numbers).subspan(row * rows.width, rows.width);
     for (std::size_t i = 0; i < numbers.size(); ++i)
       if (!std::isfinite(numbers[i]))
@@ -81,25 +85,16 @@ void take_row(const std::vector<Rows>& all, std::size_t row, StateReader& reader
   reader.take();
 }
 
-}  // namespace
-
-bool holds_array_states(std::string_view begin) { return holds_arrays(begin); }
-
-void read_array_states(const std::string& path, StateReader& reader) {
-  std::array<std::string_view, input_count> names;
-  for (int i = 0; i < input_count; ++i) names[i] = name_of(static_cast<Input>(i));
-  const ArrayFile file(path, names);
-  std::size_t states = 0;
-  auto all = find_rows(file.arrays, reader, states);
-  for (std::size_t first = 0; first < states; first += rows_at_once) {
-    const std::size_t some = std::min(rows_at_once, states - first);
-    for (Rows& rows : all) {
+void ArrayStates::read(std::size_t first, std::size_t count, StateReader& reader) {
+  for (std::size_t at = first; at < first + count; at += rows_at_once) {
+    const std::size_t some = std::min(rows_at_once, first + count - at);
+    for (Rows& rows : all_) {
       rows.numbers.resize(some * rows.width);
       const std::size_t bytes = rows.numbers.size() * sizeof(double);
-      file.bytes->read(rows.at, {reinterpret_cast<char*>(rows.numbers.data()), bytes});
-      rows.at += bytes;
+      file_.bytes->read(rows.at + at * rows.width * sizeof(double),
+                        {reinterpret_cast<char*>(rows.numbers.data()), bytes});
     }
-    for (std::size_t i = 0; i < some; ++i) take_row(all, i, reader);
+    for (std::size_t i = 0; i < some; ++i) take_row(i, reader);
   }
 }
 

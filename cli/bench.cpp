@@ -173,7 +173,7 @@ ExitCode run(const BenchOptions& o) {
   const Model model = load_model(o.model);
   if (model.nv() == 0) throw InputError("the model has no joint that moves");
   std::optional<cuda::Batch<double>> device;
-  if (on_device) device.emplace(device_batch(model, Layout::columns, cuda::Where::device));
+  if (on_device) device.emplace(device_batch(model, 0, Layout::columns, cuda::Where::device));
   const double numbers = 3.0 * model.nv() * model.nv() * o.batch;
   if (model.nv() <= largest_matrix && numbers > 2e9)
     throw InputError(fmt::format("--batch {}: {} matrices of {} velocities do not fit; take fewer states",

@@ -15,9 +15,9 @@ inline void add_device_option(CLI::App& app, std::string& device, const std::str
   app.add_option("--device", device, help)->check(CLI::IsMember({"cpu", "cuda"}))->capture_default_str();
 }
 /// A GPU's batch of rows in this process's memory. Throws DeviceError where there is no GPU.
-inline cuda::Batch<double> device_batch(const Model& model, Layout layout = Layout::rows,
+inline cuda::Batch<double> device_batch(const Model& model, int device = 0, Layout layout = Layout::rows,
                                         cuda::Where memory = cuda::Where::host) {
-  cuda::BatchOptions options{.layout = layout, .memory = memory};
+  cuda::BatchOptions options{.layout = layout, .device = device, .memory = memory};
   if (isatty(STDERR_FILENO)) options.progress = [](const std::string& text) { say("{}", text); };
   return cuda::Batch<double>(model, options);
 }

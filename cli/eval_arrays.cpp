@@ -1,86 +1,24 @@
 #include "cli/eval_arrays.hpp"
 
-#include <fcntl.h>
-#include <fmt/format.h>
-#include <unistd.h>
-
-#include <cerrno>
+#include <algorithm>
+#include <bit>
+#include <cmath>
 #include <cstring>
-#include <filesystem>
-#include <system_error>
-#include <utility>
-
-#include "articula/simulation/recording_arrays.hpp"
 
 namespace articula::cli {
 
-namespace {
-
-constexpr std::size_t piece = 1 << 13;  // numbers
-
-[[noreturn]] void no_room() {
-  throw ComputationError(
-      fmt::format("results cannot be kept in a temporary file ({})", std::generic_category().message(errno)));
-}
-
-std::string folder_of(const std::string& out) {
-  const std::string folder = out == "-" ? "" : std::filesystem::path(out).parent_path().string();
-  return folder.empty() ? "." : folder;
-}
-
-}  // namespace
-
-Spool::Spool(const std::string& folder) : fd_(recording_files::open_unnamed(folder)) {
-  if (fd_ < 0) no_room();
-  waiting_.reserve(piece);
-}
-Spool::Spool(Spool&& other) noexcept
-    : fd_(std::exchange(other.fd_, -1)), bytes_(other.bytes_), waiting_(std::move(other.waiting_)) {}
-Spool::~Spool() {
-  if (fd_ >= 0) close(fd_);
-}
-void Spool::add(std::span<const double> x) {
-  waiting_.insert(waiting_.end(), x.begin(), x.end());
-  if (waiting_.size() >= piece) flush();
-}
-void Spool::flush() {
-  const std::size_t bytes = waiting_.size() * sizeof(double);
-  if (!recording_files::write_all(fd_, {reinterpret_cast<const char*>(waiting_.data()), bytes})) no_room();
-  bytes_ += bytes;
-  waiting_.clear();
-}
-void Spool::for_each_piece(const std::function<void(std::span<const double>)>& use) {
-  flush();
-  std::vector<double> numbers(piece);
-  for (std::size_t at = 0; at < bytes_;) {
-    const std::size_t want = std::min(piece * sizeof(double), bytes_ - at);
-    std::size_t got = 0;
-    while (got < want) {
-      const ssize_t n =
-          pread(fd_, reinterpret_cast<char*>(numbers.data()) + got, want - got, static_cast<off_t>(at + got));
-      if (n < 0 && errno == EINTR) continue;
-      if (n <= 0) no_room();
-      got += static_cast<std::size_t>(n);
-    }
-    at += want;
-    use(std::span<const double>(numbers).first(want / sizeof(double)));
-  }
-}
-
-ArrayResults::ArrayResults(const std::string& out, Form form, std::span<const Values> values)
-    : path_(out), out_(out), form_(form) {
-  for (const Values& v : values)
-    for (std::size_t i = 0; i < v.shapes.size(); ++i) {
-      const std::string name = v.algorithm.name;
-      columns_.push_back({v.shapes.size() == 1 ? name : name + "." + v.algorithm.parts[i].key, v.shapes[i],
-                          Spool(folder_of(out))});
-    }
+ArrayResults::ArrayResults(const std::string& out, FileFormat format, std::span<const Quantity> quantities)
+    : path_(out), out_(out), format_(format) {
+  for (const Quantity& q : quantities)
+    for (const Quantity::Part& part : q.parts)
+      columns_.push_back({q.parts.size() == 1 ? q.name : q.name + "." + part.key, part.shape,
+                          Spool(Spool::folder_for(out))});
 }
 void ArrayResults::add(std::span<const Result> state) {
   std::size_t column = 0;
   for (const Result& result : state)
-    for (std::size_t i = 0; i < result.values->shapes.size(); ++i)
-      columns_[column++].spool.add(result.values->part(i, result.place));
+    for (std::size_t i = 0; i < result.quantity->parts.size(); ++i)
+      columns_[column++].spool.add(result.part(i));
   ++states_;
 }
 void ArrayResults::finish() {
@@ -92,14 +30,50 @@ void ArrayResults::finish() {
       use(array);
     }
   };
-  const auto write = [&](std::string_view bytes) { out_.write(bytes); };
-  try {
-    form_ == Form::npz ? recording_files::write_npz_arrays("--out " + path_, for_each, write)
-                       : recording_files::write_hdf5_arrays("--out " + path_, for_each, write);
-  } catch (const Error& error) {
-    throw ComputationError(error.what());
-  }
+  write_arrays(path_, format_, for_each, out_);
   out_.finish();
+}
+
+void BlockResults::add(std::span<const Result> state) {
+  static_assert(std::endian::native == std::endian::little);
+  for (const Result& result : state)
+    for (std::size_t i = 0; i < result.quantity->parts.size(); ++i) {
+      const auto x = result.part(i);
+      bytes.append(reinterpret_cast<const char*>(x.data()), x.size_bytes());
+    }
+}
+
+namespace {
+[[noreturn]] void damaged() {
+  throw ComputationError("a block does not have the results that run.json says: files of another run?");
+}
+}  // namespace
+
+void add_block(std::string_view bytes, std::size_t count, std::span<const Quantity> quantities,
+               Results& results) {
+  std::size_t width = 0, parts = 0;
+  for (const Quantity& q : quantities)
+    for (const Quantity::Part& part : q.parts) width += part.size(), ++parts;
+  if (bytes.size() % (sizeof(double) * std::max<std::size_t>(1, width)) != 0 ||
+      (width > 0 && bytes.size() / sizeof(double) / width != count))
+    damaged();
+  std::vector<double> row(width);
+  std::vector<std::span<double>> arrays;
+  arrays.reserve(parts);
+  std::vector<Result> state;
+  std::size_t at = 0;
+  for (const Quantity& q : quantities) {
+    const std::size_t first = arrays.size();
+    for (const Quantity::Part& part : q.parts)
+      arrays.push_back(std::span(row).subspan(at, part.size())), at += part.size();
+    state.push_back({&q, std::span(arrays).subspan(first), 0});
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    std::memcpy(row.data(), bytes.data() + i * width * sizeof(double), width * sizeof(double));
+    // eval writes no other numbers.
+    if (!std::ranges::all_of(row, [](double x) { return std::isfinite(x); })) damaged();
+    results.add(state);
+  }
 }
 
 }  // namespace articula::cli

@@ -1,34 +1,15 @@
-// Results of articula eval as arrays, a row per state: .npz and HDF5.
+// Results of articula eval as arrays, a row per state: .npz and HDF5; and as bytes, for blocks of sharded runs.
 #pragma once
 
-#include <functional>
-
 #include "cli/eval_results.hpp"
+#include "cli/spool.hpp"
 
 namespace articula::cli {
-
-/// Numbers that wait, in a file without a name, until all of them are there.
-class Spool {
- public:
-  explicit Spool(const std::string& folder);
-  ~Spool();
-  Spool(Spool&& other) noexcept;
-  void add(std::span<const double> x);
-  /// All, in pieces.
-  void for_each_piece(const std::function<void(std::span<const double>)>& use);
-
- private:
-  void flush();
-  int fd_;
-  std::size_t bytes_ = 0;  // in the file
-  std::vector<double> waiting_;
-};
 
 /// Arrays (states, ..) named QUANTITY, or QUANTITY.KEY where a quantity has several parts.
 class ArrayResults : public Results {
  public:
-  enum class Form { npz, hdf5 };
-  ArrayResults(const std::string& out, Form form, std::span<const Values> values);
+  ArrayResults(const std::string& out, FileFormat format, std::span<const Quantity> quantities);
   void add(std::span<const Result> state) override;
   void finish() override;
 
@@ -40,9 +21,20 @@ class ArrayResults : public Results {
   };
   std::string path_;
   Output out_;
-  Form form_;
+  FileFormat format_;
   std::vector<Column> columns_;
   std::size_t states_ = 0;
 };
+
+/// The numbers of all states one after the other, little-endian doubles, as they are in memory.
+class BlockResults : public Results {
+ public:
+  void add(std::span<const Result> state) override;
+  void finish() override {}
+  std::string bytes;
+};
+/// Gives the states of such a block on. ComputationError unless it is of `count` states with these results.
+void add_block(std::string_view bytes, std::size_t count, std::span<const Quantity> quantities,
+               Results& results);
 
 }  // namespace articula::cli

@@ -5,34 +5,84 @@
 #include <algorithm>
 #include <cmath>
 
+#include "cli/eval_arrays.hpp"
+
 namespace articula::cli {
 
+std::size_t Quantity::Part::size() const {
+  std::size_t out = 1;
+  for (const std::size_t n : shape) out *= n;
+  return out;
+}
+
+Json describe(std::span<const Quantity> quantities) {
+  Json out = Json::array();
+  for (const Quantity& quantity : quantities) {
+    Json parts = Json::array();
+    for (const Quantity::Part& part : quantity.parts)
+      parts.push_back({{"key", part.key}, {"shape", part.shape}, {"whole_number", part.whole_number}});
+    out.push_back({{"name", quantity.name}, {"parts", parts}});
+  }
+  return out;
+}
+std::vector<Quantity> quantities_of(const Json& described) {
+  constexpr std::size_t longest = 100'000, most = 1 << 28;  // numbers
+  const auto damaged = [] {
+    throw ComputationError("run.json is damaged: it does not say what its results are");
+  };
+  std::vector<Quantity> out;
+  try {
+    for (const Json& quantity : described) {
+      out.push_back({quantity.at("name"), {}});
+      for (const Json& part : quantity.at("parts")) {
+        Quantity::Part read{part.at("key"), {}, part.at("whole_number")};
+        std::size_t size = 1;
+        for (const Json& n : part.at("shape")) {
+          if (!n.is_number_unsigned() || n.get<std::size_t>() > longest) damaged();
+          size *= read.shape.emplace_back(n);
+          if (size > most || read.shape.size() > 3) damaged();
+        }
+        if (read.whole_number && !read.shape.empty()) damaged();
+        out.back().parts.push_back(std::move(read));
+      }
+      if (out.back().parts.empty()) damaged();
+    }
+  } catch (const Json::exception&) {
+    damaged();
+  }
+  if (out.empty()) damaged();
+  return out;
+}
+
 Values::Values(const Algorithm& algorithm, const Model& model, std::size_t frames)
-    : algorithm(algorithm), task_(length_of(model, Extent::task, frames)), numbers_(algorithm.parts.size()) {
+    : algorithm(algorithm),
+      quantity{algorithm.name, {}},
+      task_(length_of(model, Extent::task, frames)),
+      numbers_(algorithm.parts.size()) {
   for (const Part& part : algorithm.parts) {
-    sizes_.push_back(size_of(model, part, frames));
-    auto& shape = shapes.emplace_back();
+    auto& made = quantity.parts.emplace_back(Quantity::Part{part.key, {}, part.whole_number});
     for (const Extent extent : {part.planes, part.rows, part.columns})
-      if (extent != Extent::one) shape.push_back(length_of(model, extent, frames));
+      if (extent != Extent::one) made.shape.push_back(length_of(model, extent, frames));
   }
 }
 std::span<const std::span<double>> Values::room(std::size_t states) {
   out_.clear();
-  for (std::size_t i = 0; i < sizes_.size(); ++i) {
-    numbers_[i].resize(states * sizes_[i]);
+  for (std::size_t i = 0; i < numbers_.size(); ++i) {
+    numbers_[i].resize(states * quantity.parts[i].size());
     out_.emplace_back(numbers_[i]);
   }
   return out_;
 }
 bool Values::finite(std::size_t state) const {
-  for (std::size_t i = 0; i < sizes_.size(); ++i)
-    for (const double x : part(i, state))
+  const Result found = at(state);
+  for (std::size_t i = 0; i < numbers_.size(); ++i)
+    for (const double x : found.part(i))
       if (!std::isfinite(x)) return false;
   return true;
 }
 bool Values::deficient(std::size_t state) const {
-  const std::size_t last = sizes_.size() - 1;
-  return algorithm.parts[last].whole_number && part(last, state)[0] < static_cast<double>(task_);
+  const std::size_t last = numbers_.size() - 1;
+  return quantity.parts[last].whole_number && at(state).part(last)[0] < static_cast<double>(task_);
 }
 
 namespace {
@@ -44,11 +94,11 @@ class Layout {
 
   void state(std::span<const Result> results, int indent) {
     const auto simple = [](const Result& r) {
-      return r.values->shapes.size() == 1 && r.values->shapes[0].empty();
+      return r.quantity->parts.size() == 1 && r.quantity->parts[0].shape.empty();
     };
     const bool flat = std::all_of(results.begin(), results.end(), simple);
     items("{}", results.size(), indent, flat, [&](std::size_t i) {
-      key(results[i].values->algorithm.name);
+      key(results[i].quantity->name);
       value(results[i], indent + 1);
     });
   }
@@ -68,7 +118,7 @@ class Layout {
     text_ += marks[1];
   }
   void margin(int indent) { text_.append(1, '\n').append(static_cast<std::size_t>(indent), ' '); }
-  void key(const char* name) { text_.append(1, '"').append(name).append("\": "); }
+  void key(const std::string& name) { text_.append(1, '"').append(name).append("\": "); }
   /// As the JSON library writes it, in a third of the time: the shortest text that reads back the same, 1 as 1.0.
   void number(double x) {
     char digits[32];
@@ -78,18 +128,17 @@ class Layout {
   }
 
   void value(const Result& result, int indent) {
-    const Values& values = *result.values;
-    const auto& parts = values.algorithm.parts;
+    const auto& parts = result.quantity->parts;
     const auto one = [&](std::size_t i, int indent) {
-      const auto x = values.part(i, result.place);
-      if (parts[i].whole_number)
+      const auto x = result.part(i);
+      if (parts[i].whole_number && std::abs(x[0]) < 1e15)
         text_ += std::to_string(static_cast<long>(x[0]));
       else
-        array(x, values.shapes[i], indent);
+        array(x, parts[i].shape, indent);
     };
     if (parts.size() == 1) return one(0, indent);
     const bool flat =
-        std::all_of(values.shapes.begin(), values.shapes.end(), [](const auto& s) { return s.empty(); });
+        std::all_of(parts.begin(), parts.end(), [](const auto& part) { return part.shape.empty(); });
     items("{}", parts.size(), indent, flat, [&](std::size_t i) {
       key(parts[i].key);
       one(i, indent + 1);
@@ -110,11 +159,11 @@ constexpr std::size_t piece = 1 << 16;  // is written at once
 
 }  // namespace
 
-TextResults::TextResults(const std::string& out, const Model& model, bool lines)
+TextResults::TextResults(const std::string& out, const Json& model, bool lines)
     : out_(out), lines_(lines), hold_(out == "-" ? 1 << 24 : piece) {
   if (lines) return;
   text_ = "{\n \"model\": ";
-  append(describe_model(model), 1, text_);
+  append(model, 1, text_);
   text_ += ",\n \"results\": [";
 }
 void TextResults::add(std::span<const Result> state) {
@@ -131,6 +180,19 @@ void TextResults::finish() {
   if (!lines_) text_ += any_ ? "\n ]\n}\n" : "]\n}\n";
   out_.write(text_);
   out_.finish();
+}
+
+std::string results_format(const std::string& out, const std::string& format) {
+  if (!format.empty()) return format;
+  if (out.ends_with(".ndjson") || out.ends_with(".jsonl")) return "ndjson";
+  if (out.ends_with(".npz")) return "npz";
+  return out.ends_with(".h5") || out.ends_with(".hdf5") ? "h5" : "json";
+}
+std::unique_ptr<Results> results_for(const std::string& out, const std::string& format, const Json& model,
+                                     std::span<const Quantity> quantities) {
+  if (format == "npz") return std::make_unique<ArrayResults>(out, FileFormat::npz, quantities);
+  if (format == "h5") return std::make_unique<ArrayResults>(out, FileFormat::hdf5, quantities);
+  return std::make_unique<TextResults>(out, model, format == "ndjson");
 }
 
 }  // namespace articula::cli

@@ -8,8 +8,10 @@
 #include "articula/batch/run_folder.hpp"
 #include "articula/batch/run_statistics.hpp"
 #include "articula/files/json_input.hpp"
+#include "cli/eval_arrays.hpp"
 #include "cli/output.hpp"
 #include "cli/progress.hpp"
+#include "cli/table_output.hpp"
 
 namespace articula::cli {
 
@@ -31,37 +33,98 @@ ExitCode tell_missing(const GatheredBlocks& blocks, const std::string& folder) {
   return impossible;
 }
 
-/// Of statistics.
-std::vector<std::string> columns_of(const RunManifest& run, const std::string& folder) {
-  const nlohmann::json list = parse_json(run.header, folder, "expected columns");
-  if (!list.is_array() || !std::ranges::all_of(list, [](const auto& name) { return name.is_string(); }))
-    throw InputError(fmt::format("{}/run.json: \"header\" is no list of columns", folder));
-  return list;
+/// Takes the blocks in their order, whatever the run is of, and makes the file.
+class Joined {
+ public:
+  virtual ~Joined() = default;
+  virtual void add(std::uint64_t block, std::string_view text) = 0;
+  virtual void finish() = 0;
+};
+
+class JoinedRows : public Joined {
+ public:
+  JoinedRows(const RunManifest& run, const std::string& out) : out_(out, run.header) {}
+  void add(std::uint64_t, std::string_view text) override { out_.write(text); }
+  void finish() override { out_.finish(); }
+
+ private:
+  TableOutput out_;
+};
+
+/// What run.json says of the results.
+Json described(const RunManifest& run) {
+  return parse_ordered_json(run.header, "run.json: \"header\"", "expected what the results are");
+}
+
+class JoinedStatistics : public Joined {
+ public:
+  JoinedStatistics(const RunManifest& run, const std::string& out) : run_(run), out_(out) {
+    check_statistics_name(out);
+    const Json names = described(run);
+    if (!names.is_array() || !std::ranges::all_of(names, [](const Json& name) { return name.is_string(); }))
+      throw InputError("run.json: \"header\" is no list of columns");
+    columns_ = names;
+  }
+  void add(std::uint64_t block, std::string_view text) override {
+    tree_.add(RunStatistics::of(text, columns_.size()), (run_.rows_of(block) + run_.unit - 1) / run_.unit);
+  }
+  void finish() override {
+    out_.write(tree_.result(columns_.size()).describe(columns_));
+    out_.finish();
+  }
+
+ private:
+  const RunManifest& run_;
+  Output out_;
+  StatisticsTree tree_;
+  std::vector<std::string> columns_;
+};
+
+class JoinedValues : public Joined {
+ public:
+  JoinedValues(const RunManifest& run, const std::string& out) : run_(run) {
+    if (out.ends_with(".csv") || out.ends_with(".npy"))
+      throw InputError(
+          fmt::format("--out {}: results of eval are .json, .ndjson, .npz or .h5; give such a name", out));
+    const Json all = described(run);
+    if (!all.is_object() || !all.contains("model") || !all.contains("quantities"))
+      throw InputError("run.json is damaged: it does not say what its results are");
+    quantities_ = quantities_of(all["quantities"]);
+    results_ = results_for(out, results_format(out), all["model"], quantities_);
+  }
+  void add(std::uint64_t block, std::string_view text) override {
+    add_block(text, run_.rows_of(block), quantities_, *results_);
+  }
+  void finish() override { results_->finish(); }
+
+ private:
+  const RunManifest& run_;
+  std::vector<Quantity> quantities_;
+  std::unique_ptr<Results> results_;
+};
+
+std::unique_ptr<Joined> joined(const RunManifest& run, const std::string& out) {
+  if (run.kind == "statistics") return std::make_unique<JoinedStatistics>(run, out);
+  if (run.kind == "values") return std::make_unique<JoinedValues>(run, out);
+  if (run.kind == "rows" || run.kind == "trajectories") return std::make_unique<JoinedRows>(run, out);
+  throw InputError(
+      fmt::format("run.json is of kind '{}', which this version does not know", printable(run.kind)));
 }
 
 ExitCode run_merge(const MergeOptions& o) {
   GatheredBlocks blocks(o.folder);
   if (!blocks.missing().empty()) return tell_missing(blocks, o.folder);
   const RunManifest& run = blocks.manifest();
-  Output out(o.out);
+  const auto file = joined(run, o.out);
   Progress progress("blocks", run.blocks());
-  const bool statistics = run.kind == "statistics";
-  if (!statistics) out.write(run.header);
-  StatisticsTree tree;
-  const std::vector<std::string> columns =
-      statistics ? columns_of(run, o.folder) : std::vector<std::string>{};
   const bool sound = blocks.for_each([&](std::uint64_t number, std::string_view text) {
-    if (statistics)
-      tree.add(RunStatistics::of(text, columns.size()), (run.rows_of(number) + run.unit - 1) / run.unit);
-    else
-      out.write(text);
+    file->add(number, text);
     progress.at(number);
   });
   if (!sound) return tell_missing(blocks, o.folder);
-  if (statistics) out.write(tree.result(columns.size()).describe(columns));
-  out.finish();
+  file->finish();
   if (blocks.failed() > 0)
-    say("{} of {} runs failed{}", blocks.failed(), run.rows,
+    say("{} of {} {} failed{}", blocks.failed(), run.rows, run.what(),
         run.kind == "rows" ? "; see their column 'error'" : "");
   return blocks.failed() == run.rows ? impossible : done;
 }
@@ -93,8 +156,7 @@ std::vector<Told> judged(const RunManifest& run, const std::string& folder) {
     if (found == notes.end()) {
       if (run.first_of(shard) == run.first_of(shard + 1)) continue;  // has nothing to do
       Told told{{}, "absent"};
-      told.note.shard = shard;
-      for (auto b = run.first_of(shard); b < run.first_of(shard + 1); ++b) told.note.rows += run.rows_of(b);
+      told.note.shard = shard, told.note.rows = run.rows_of_shard(shard);
       out.push_back(std::move(told));
       continue;
     }
@@ -152,16 +214,16 @@ ExitCode run_status(const StatusOptions& o) {
     append(json, 0, text);
     text += "\n";
   } else {
-    text = fmt::format("{}: {} of {} runs ({:.1f} %), {} failed; {:.0f} runs/s", o.folder, rows, run.rows,
-                       100 * double(rows) / double(run.rows), failed, speed);
+    text = fmt::format("{}: {} of {} {} ({:.1f} %), {} failed; {:.0f} {}/s", o.folder, rows, run.rows,
+                       run.what(), 100 * double(rows) / double(run.rows), failed, speed, run.what());
     text += longest > 0 ? fmt::format(", {:.0f} s left\n", longest) : "\n";
     for (const auto& [state, n] : counts)
       text += fmt::format("  {} {}\n", count_of(std::size_t(n), "shard"), state);
     for (const Told& told : all)
       if (told.verdict != "running" && told.verdict != "done")
         text +=
-            fmt::format("  shard {}/{}: {}, {} of {} runs{}{}\n", told.note.shard, run.shards, told.verdict,
-                        told.note.rows_done, told.note.rows,
+            fmt::format("  shard {}/{}: {}, {} of {} {}{}{}\n", told.note.shard, run.shards, told.verdict,
+                        told.note.rows_done, told.note.rows, run.what(),
                         told.note.host.empty() ? "" : " on " + printable(told.note.host),
                         told.verdict == "silent" ? fmt::format(", no word for {:.0f} s", told.note.age) : "");
   }
@@ -176,14 +238,16 @@ ExitCode run_status(const StatusOptions& o) {
 Subcommand add_merge(CLI::App& program) {
   auto o = std::make_shared<MergeOptions>();
   CLI::App& app = *program.add_subcommand("merge", "The parts of a sharded run as one file");
-  app.add_option("FOLDER", o->folder, "That of simulate --monte-carlo N --shard I/K --out FOLDER/")
+  app.add_option("FOLDER", o->folder, "That of simulate, rollout or eval with --shard I/K --out FOLDER/")
       ->required()
       ->type_name("");
   add_out_option(app, o->out);
   app.footer(
-      "The file is the same bytes as that of one run without shards. If something is missing, nothing is "
-      "written,\n"
-      "and the commands that make it are printed; exit code 1.\n\n"
+      "The file is the same bytes as that of one run without shards: CSV, .npz or .h5 of simulate and "
+      "rollout;\n"
+      "JSON, .ndjson, .npz or .h5 of eval; JSON of statistics, as its name ends. If something is missing, "
+      "nothing is\n"
+      "written, and the commands that make it are printed; exit code 1.\n\n"
       "Example:\n"
       "  articula simulate arm7 --duration 1 --monte-carlo 100 --shard 0/2 --out runs/\n"
       "  articula simulate arm7 --duration 1 --monte-carlo 100 --shard 1/2 --out runs/\n"
@@ -194,7 +258,7 @@ Subcommand add_merge(CLI::App& program) {
 Subcommand add_status(CLI::App& program) {
   auto o = std::make_shared<StatusOptions>();
   CLI::App& app = *program.add_subcommand("status", "How far a sharded run is: progress, speed, stragglers");
-  app.add_option("FOLDER", o->folder, "That of simulate --monte-carlo N --shard I/K --out FOLDER/")
+  app.add_option("FOLDER", o->folder, "That of simulate, rollout or eval with --shard I/K --out FOLDER/")
       ->required()
       ->type_name("");
   app.add_flag("--json", o->json, "As JSON, with every shard");

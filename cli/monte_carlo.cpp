@@ -85,9 +85,8 @@ bool can_run_together(const MotionSetup& setup) {
 }  // namespace
 
 void MonteCarloOptions::add_to(CLI::App& app) {
-  app.add_option(
-         trajectories ? "--count" : "--monte-carlo", runs,
-         trajectories ? "Make this many trajectories" : "Make this many runs; one summary row each (CSV)")
+  app.add_option(trajectories ? "--count" : "--monte-carlo", runs,
+                 trajectories ? "Make this many trajectories" : "Make this many runs; one summary row each")
       ->check(CLI::Range(1, 2'000'000'000))
       ->type_name("N");
   app.add_option("--distributions", distributions, "JSON: what is drawn for each run")->type_name("FILE");
@@ -110,16 +109,7 @@ void MonteCarloOptions::add_to(CLI::App& app) {
     app.add_flag("--statistics", statistics,
                  "In place of rows: mean, covariance, quantiles and histograms of all runs (JSON)");
   }
-  app.add_option(
-         "--shard", shard,
-         "Make part I of K of the runs, I from 0, into the folder --out FOLDER/ (articula merge joins them); "
-         "default: what mpirun, srun, an array of jobs, .. say")
-      ->type_name("I/K");
-  app.add_option("--block", block, "Runs between writes of a shard (default: by N and K)")->type_name("RUNS");
-  app.add_flag("--steal", steal, "A shard that is done takes over what other shards have not begun, or left");
-  app.add_option("--lease", lease, "After this long without a word a shard's block is taken over")
-      ->capture_default_str()
-      ->type_name("SECONDS");
+  sharding.add_to(app, "runs");
 }
 
 MonteCarloTable::MonteCarloTable(const Model& model, const MotionSetup& setup,
@@ -159,7 +149,7 @@ MonteCarloTable::MonteCarloTable(const Model& model, const MotionSetup& setup,
       throw InputError(
           "--device cuda is for runs whose steps are all alike: no closed chains, constant forces, no "
           "friction, limits checked or ignored, an integrator of fixed steps");
-    device_.emplace(device_batch(model));
+    device_.emplace(device_batch(model, options.device_number));
     what_.engine = MonteCarlo::Engine{
         [this](In<double> inertias) { device_->vary(inertias); },
         [this](In<double> q, In<double> v, In<double> tau, const RolloutOptions& how, Out<double> q_path,

@@ -13,6 +13,7 @@
 #include "cli/mechanism_motion.hpp"
 #include "cli/resume.hpp"
 #include "cli/schedule.hpp"
+#include "cli/sharding.hpp"
 #include "cli/sweep.hpp"
 
 namespace articula::cli {
@@ -24,16 +25,13 @@ struct MonteCarloOptions {
   std::string distributions;  // file; empty: nothing is drawn
   std::string sweep;          // file: what is chosen in place of that
   std::string device = "cpu";
+  int device_number = 0;
   bool statistics = false;  // of all runs, in place of rows
   // Of rollouts: states along the way in place of a row for each run.
   bool trajectories = false;
   std::optional<double> hold;  // seconds after which torques are drawn anew
   std::string states;          // file of starts
-  // Of sharded runs.
-  std::string shard;  // "I/K"; empty: the launcher's environment says
-  std::uint64_t block = 0;
-  bool steal = false;
-  double lease = 60;
+  ShardingOptions sharding;
 
   void add_to(CLI::App& app);
 };

@@ -213,7 +213,7 @@ ExitCode run_mechanism(const SimulateOptions& o, const Model& model, const Motio
   }
   if (!o.monte_carlo.distributions.empty()) throw InputError("--distributions goes with --monte-carlo N");
   if (o.monte_carlo.device != "cpu") throw InputError("--device goes with --monte-carlo N");
-  if (!o.monte_carlo.shard.empty()) throw InputError("--shard goes with --monte-carlo N");
+  if (!o.monte_carlo.sharding.shard.empty()) throw InputError("--shard goes with --monte-carlo N");
   MechanismMotion motion(model, setup, constraints);
   return run_motion(motion, o, when, setup.integrator, make_report);
 }

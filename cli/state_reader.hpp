@@ -5,6 +5,7 @@
 #include <set>
 #include <string>
 
+#include "articula/simulation/recording_arrays.hpp"
 #include "cli/input.hpp"
 #include "cli/states.hpp"
 
@@ -15,6 +16,8 @@ class StateReader {
   StateReader(std::string file, const Model& model, const Needs& needs, const StateReading& reading,
               std::size_t at_once, const UseStates& use);
 
+  /// The number of the first one, for messages.
+  void begin_at(std::size_t index) { index_ = index; }
   /// The one that comes next, with nothing in it; the room of older ones is used again.
   State& next();
   /// next() has all its vectors: checks them together, and gives a full stretch on, to be used while the next is read.
@@ -73,6 +76,25 @@ class Bytes {
 void read_json_states(Bytes& bytes, StateReader& reader);
 /// .npz, .npy and HDF5: arrays q, v, .. of (states, numbers). Files that begin so:
 bool holds_array_states(std::string_view begin);
-void read_array_states(const std::string& path, StateReader& reader);
+class ArrayStates {
+ public:
+  ArrayStates(const std::string& path, const StateReader& reader);
+  std::size_t size() const { return size_; }
+  void read(std::size_t first, std::size_t count, StateReader& reader);
+
+ private:
+  /// The array of one vector.
+  struct Rows {
+    Input input;
+    std::size_t width, at;          // numbers per state; of the first row in the file
+    std::vector<double> numbers{};  // of some states
+  };
+  void find_rows(const StateReader& reader);
+  void take_row(std::size_t row, StateReader& reader) const;
+
+  recording_files::ArrayFile file_;
+  std::vector<Rows> all_;
+  std::size_t size_ = 0;
+};
 
 }  // namespace articula::cli

@@ -192,8 +192,10 @@ void stream_states(const std::string& path, const Model& model, const Needs& nee
     else if (path == "-")
       throw InputError(
           fmt::format("<stdin>: is a NumPy or HDF5 file; give its name: {} FILE", reading.option));
-    else
-      read_array_states(path, reader);
+    else {
+      ArrayStates arrays(path, reader);
+      arrays.read(0, arrays.size(), reader);
+    }
   } catch (...) {
     reader.settle();  // what is wrong with an earlier state comes first
     throw;

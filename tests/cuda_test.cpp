@@ -265,6 +265,37 @@ TEST_F(Cuda, EvalAndMonteCarloGiveTheProcessorsNumbers) {
   EXPECT_EQ(here.out.substr(0, here.out.find('\n')), there.out.substr(0, there.out.find('\n')));
 }
 
+TEST_F(Cuda, ShardsOfOneMachineHaveEachTheirOwnGpu) {
+  std::string states;
+  for (int i = 0; i < 9; ++i) states += "{\"q\": [" + std::to_string(0.1 * i) + ", 0.2]}\n";
+  const std::string program = quoted(ARTICULA_PROGRAM);
+  const std::string eval = program + " eval double_pendulum gravity_forces --device cuda --states " +
+                           quoted(write("s.ndjson", states));
+  const std::string simulate =
+      program +
+      " simulate double_pendulum --monte-carlo 3 --duration 0.05 --step 0.01 --integrator rk4 --device cuda";
+  /// The GPUs that a command uses, of two.
+  const auto used = [&](const std::string& variables, const std::string& command) {
+    fs::remove(path("log"));
+    const Ran ran =
+        shell("env ARTICULA_STAND_IN_DEVICES=2 ARTICULA_STAND_IN_LOG=log " + variables + " " + command);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    std::string out = content(path("log"));
+    std::erase(out, '\n');
+    out.erase(std::unique(out.begin(), out.end()), out.end());
+    return out;
+  };
+  EXPECT_EQ(used("", eval + " --out one.json"), "0");
+  EXPECT_EQ(used("", eval + " --shard 0/2 --out e/"), "0");
+  EXPECT_EQ(used("", eval + " --shard 1/2 --out e/"), "1");
+  EXPECT_EQ(used("OMPI_COMM_WORLD_LOCAL_RANK=3", eval + " --shard 0/2 --out f/"), "1");
+  const std::string mpi = "OMPI_COMM_WORLD_SIZE=2 OMPI_COMM_WORLD_RANK=";
+  EXPECT_EQ(used(mpi + "0 OMPI_COMM_WORLD_LOCAL_RANK=1", simulate + " --out r/"), "1");
+  EXPECT_EQ(used(mpi + "1 OMPI_COMM_WORLD_LOCAL_RANK=2", simulate + " --out r/"), "0");
+  EXPECT_EQ(run({"merge", path("r")}).out, shell(simulate).out);
+  EXPECT_EQ(run({"merge", path("e")}).out, content(path("one.json")));
+}
+
 TEST_F(Cuda, WithoutADriverThereIsOneClearError) {
   setenv("ARTICULA_CUDA_DRIVER", "/nowhere/libcuda.so.1", 1);
   expect_failure(1, {"eval", "double_pendulum", "forward_dynamics", "--device", "cuda"},

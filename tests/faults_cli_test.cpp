@@ -71,6 +71,26 @@ class Faults : public CommandLine {
     std::printf("%s: %d faults: whole or absent and made by the next run\n", command.c_str(), points);
     return points;
   }
+  void shards_go_on(const std::string& some, const std::vector<std::string>& results) {
+    ASSERT_EQ(shell("'" ARTICULA_PROGRAM "' " + some + "--out one").code, 0);
+    const std::string command = some + "--shard 0/1 --out r/", whole = content(path("one"));
+    int points = 0;
+    for (const auto& [kind, count] : calls_of(command))
+      for (long n = 1; n <= count; n += std::max(1L, count / most_points), ++points) {
+        SCOPED_TRACE(kind + " " + std::to_string(n) + " of " + std::to_string(count));
+        fs::remove_all(path("r"));
+        const Ran ran = with_fault(command, kind, n);
+        EXPECT_TRUE(ran.code == 0 || ran.code == 1 || ran.code == 2) << ran.code << ran.err;
+        EXPECT_LE(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
+        if (ran.code != 0) EXPECT_EQ(shell("'" ARTICULA_PROGRAM "' " + command).code, 0) << ran.err;
+        const Ran merged = shell("'" ARTICULA_PROGRAM "' merge r");
+        EXPECT_EQ(merged.code, 0) << ran.err << merged.err;
+        EXPECT_EQ(merged.out, whole) << ran.err;
+      }
+    EXPECT_GT(points, 40);
+    for (const std::string& result : results)
+      EXPECT_GT(walk("merge r --out " + result, "merge r --out " + result, result), 20);
+  }
   // Of one kind; make faults: all.
   const long most_points =
       std::getenv("ARTICULA_FAULT_POINTS") ? std::atol(std::getenv("ARTICULA_FAULT_POINTS")) : 40;
@@ -101,26 +121,14 @@ TEST_F(Faults, TablesOfManyRunsAreWholeOrGoOn) {
 /// A shard is as far as it came, and goes on; what is merged is whole or absent.
 TEST_F(Faults, ShardsGoOn) {
   write("d.json", R"({"q": {"*": {"normal": [0, 0.1]}}})");
-  const std::string some =
+  shards_go_on(
       "simulate double_pendulum --monte-carlo 40 --distributions d.json --threads 1 --duration 0.05 --step "
-      "0.01 ";
-  ASSERT_EQ(shell("'" ARTICULA_PROGRAM "' " + some + "--out one.csv").code, 0);
-  const std::string command = some + "--shard 0/1 --out r/", whole = content(path("one.csv"));
-  int points = 0;
-  for (const auto& [kind, count] : calls_of(command))
-    for (long n = 1; n <= count; n += std::max(1L, count / most_points), ++points) {
-      SCOPED_TRACE(kind + " " + std::to_string(n) + " of " + std::to_string(count));
-      fs::remove_all(path("r"));
-      const Ran ran = with_fault(command, kind, n);
-      EXPECT_TRUE(ran.code == 0 || ran.code == 1 || ran.code == 2) << ran.code << ran.err;
-      EXPECT_LE(std::count(ran.err.begin(), ran.err.end(), '\n'), 1) << ran.err;
-      if (ran.code != 0) EXPECT_EQ(shell("'" ARTICULA_PROGRAM "' " + command).code, 0) << ran.err;
-      const Ran merged = shell("'" ARTICULA_PROGRAM "' merge r");
-      EXPECT_EQ(merged.code, 0) << ran.err << merged.err;
-      EXPECT_EQ(merged.out, whole) << ran.err;
-    }
-  EXPECT_GT(points, 40);
-  EXPECT_GT(walk("merge r --out all.csv", "merge r --out all.csv", "all.csv"), 20);
+      "0.01 ",
+      {"all.csv", "all.npz"});
+}
+TEST_F(Faults, ShardsOfEvaluationsGoOn) {
+  write("states.json", R"({"states": [{"q": [0.1, 0.2]}, {"q": [1, 2]}]})");
+  shards_go_on("eval double_pendulum mass_matrix --states states.json ", {"all.json", "all.h5"});
 }
 
 TEST_F(Faults, PlotsAreWholeOrAbsent) {

@@ -104,4 +104,15 @@ LaunchedShard shard_of_launcher() {
   return shard_of_launcher([](const char* name) { return std::getenv(name); });
 }
 
+std::optional<std::uint64_t> local_rank(const Variable& variable) {
+  for (const char* const name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
+                                 "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID"})
+    if (const auto rank = number(variable, name)) return rank;
+  // In a script of Slurm it is 0 for whatever is started without srun, as SLURM_PROCID is.
+  return number(variable, "SLURM_STEP_NUM_TASKS") ? number(variable, "SLURM_LOCALID") : std::nullopt;
+}
+std::optional<std::uint64_t> local_rank() {
+  return local_rank([](const char* name) { return std::getenv(name); });
+}
+
 }  // namespace articula

@@ -23,7 +23,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-constexpr int format_of_folder = 1;
+constexpr std::uint64_t format_of_folder = 1;
 
 std::string in(const std::string& folder, std::string_view name) {
   return (fs::path(folder) / name).string();
@@ -71,16 +71,11 @@ void compare(const std::string& folder, const RunManifest& theirs, const RunMani
     const std::string there = found == theirs.about.end() ? "nothing" : found->second;
     if (there != value) refuse(key, there, value);
   }
-  if (theirs.rows != mine.rows) refuse("number of runs", theirs.rows, mine.rows);
+  if (theirs.rows != mine.rows) refuse(fmt::format("number of {}", mine.what()), theirs.rows, mine.rows);
   if (theirs.shards != mine.shards) refuse("number of shards", theirs.shards, mine.shards);
-  if (theirs.block != mine.block) refuse("number of runs in a block", theirs.block, mine.block);
+  if (theirs.block != mine.block)
+    refuse(fmt::format("number of {} in a block", mine.what()), theirs.block, mine.block);
   if (theirs.header != mine.header) refuse("list of columns", "another one", "this one");
-}
-
-void check_size(const RunManifest& m, const std::string& name) {
-  if (m.blocks() <= most_blocks && m.shards <= most_blocks) return;
-  throw ArgumentError(fmt::format("{}: {} shards and {} blocks; at most {} of each", name, m.shards,
-                                  m.blocks(), most_blocks));
 }
 
 /// Whoever names a folder by mistake finds it as it was.
@@ -100,11 +95,8 @@ void check_empty(const std::string& folder) {
 std::uint64_t RunManifest::first_of(std::uint64_t shard) const {
   return std::uint64_t(static_cast<unsigned __int128>(blocks()) * shard / shards);
 }
-std::uint64_t RunManifest::owner_of(std::uint64_t block) const {
-  std::uint64_t guess = std::uint64_t(static_cast<unsigned __int128>(block) * shards / blocks());
-  while (guess > 0 && first_of(guess) > block) --guess;
-  while (guess + 1 < shards && first_of(guess + 1) <= block) ++guess;
-  return guess;
+std::uint64_t RunManifest::rows_of_shard(std::uint64_t shard) const {
+  return std::min(rows, first_of(shard + 1) * block) - std::min(rows, first_of(shard) * block);
 }
 std::string RunManifest::command_of(std::uint64_t shard) const {
   std::string out;
@@ -132,7 +124,7 @@ RunManifest read_manifest(const std::string& folder) {
         fmt::format("{} is of format {}, this version of articula reads {}", path, format, format_of_folder));
   RunManifest m;
   m.rows = whole_number(json, "rows", path), m.block = whole_number(json, "block", path);
-  m.shards = whole_number(json, "shards", path), m.unit = whole_number(json, "unit", path);
+  m.shards = whole_number(json, "shards", path, most_shards), m.unit = whole_number(json, "unit", path);
   m.kind = text_of(json, "kind", path), m.header = text_of(json, "header", path);
   m.where = text_of(json, "where", path);
   try {
@@ -143,13 +135,11 @@ RunManifest read_manifest(const std::string& folder) {
   }
   if (m.rows == 0 || m.block == 0 || m.shards == 0 || m.unit == 0)
     throw ModelError(fmt::format("{}: rows, block, shards and unit must be more than 0", path));
-  check_size(m, path);
   return m;
 }
 
 RunManifest enter_run(const std::string& folder, const RunManifest& mine) {
   const std::string path = in(folder, "run.json");
-  check_size(mine, folder);
   std::error_code failed;
   if (!fs::exists(path, failed)) {
     if (!fs::create_directory(folder, failed) && failed)
@@ -185,63 +175,76 @@ std::vector<std::uint64_t> shards_in(const std::string& folder, std::string_view
 // --- blocks of all shards -------------------------------------------------------------------------------------------
 GatheredBlocks::GatheredBlocks(const std::string& folder)
     : folder_(folder), manifest_(read_manifest(folder)) {
-  places_.resize(manifest_.blocks());
-  for (const std::uint64_t shard : shards_in(folder)) {
-    for (const Block& block : BlockReader(shard_file(folder, shard)).more()) {
-      if (block.number >= places_.size()) continue;  // damaged
-      Place& place = places_[block.number];
-      const auto same = [&](const Block& other) {
-        return other.crc == block.crc && other.bytes == block.bytes;
-      };
-      if (place.shard >= 0 && !same(place.block)) {
-        // One of them may be damaged: the sound one counts.
-        const auto sound = [&](std::int64_t of, const Block& b) {
-          return BlockReader(shard_file(folder_, std::uint64_t(of))).is_sound(b);
-        };
-        const bool old_one = sound(place.shard, place.block), new_one = sound(std::int64_t(shard), block);
-        if (old_one && new_one)
-          throw ArgumentError(
-              fmt::format("{}: shards {} and {} have different results for block {}: another kind of "
-                          "processor? Remove the file of one of them and run it again",
-                          folder, place.shard, shard, block.number));
-        if (old_one) continue;
-      } else if (place.shard >= 0) {
-        continue;
-      }
-      failed_ += block.failed - place.block.failed;
-      place = {block, std::int64_t(shard)};
-    }
+  for (const std::uint64_t shard : shards_in(folder, manifest_.ending()))
+    for (const Block& block : BlockReader(shard_file(folder, shard, manifest_.ending())).more())
+      if (block.number < manifest_.blocks()) places_.push_back({block, shard});  // else damaged
+  std::ranges::stable_sort(places_, {}, [](const Place& place) { return place.block.number; });
+  std::size_t kept = 0;
+  for (const Place& place : places_) {
+    const auto unlike = [&](const Place& other) {
+      return other.block.number == place.block.number &&
+             (other.block.crc != place.block.crc || other.block.bytes != place.block.bytes);
+    };
+    bool keep = true;
+    while (keep && kept > 0 && unlike(places_[kept - 1]))
+      is_worse(places_[kept - 1], place) ? void(--kept) : void(keep = false);
+    if (keep) places_[kept++] = place;
   }
+  places_.resize(kept);
+}
+
+bool GatheredBlocks::is_worse(const Place& a, const Place& b) const {
+  const auto sound = [&](const Place& place) {
+    return BlockReader(shard_file(folder_, place.shard, manifest_.ending())).is_sound(place.block);
+  };
+  if (!sound(a)) return true;
+  if (!sound(b)) return false;
+  throw ArgumentError(
+      fmt::format("{}: shards {} and {} have different results for block {}: another kind of processor? "
+                  "Remove the file of one of them and run it again",
+                  folder_, a.shard, b.shard, a.block.number));
+}
+
+std::uint64_t GatheredBlocks::failed() const {
+  std::uint64_t sum = 0;
+  for (std::size_t i = 0; i < places_.size(); ++i)
+    if (i == 0 || places_[i - 1].block.number != places_[i].block.number) sum += places_[i].block.failed;
+  return sum;
 }
 
 std::vector<std::pair<std::uint64_t, std::uint64_t>> GatheredBlocks::missing() const {
   std::vector<std::pair<std::uint64_t, std::uint64_t>> out;
-  for (std::uint64_t i = 0; i < places_.size(); ++i) {
-    if (places_[i].shard >= 0) continue;
-    const std::uint64_t owner = manifest_.owner_of(i);
-    if (out.empty() || out.back().first != owner) out.emplace_back(owner, 0);
-    ++out.back().second;
+  std::size_t at = 0;
+  for (std::uint64_t shard = 0; shard < manifest_.shards; ++shard) {
+    const std::uint64_t end = manifest_.first_of(shard + 1);
+    std::uint64_t absent = end - manifest_.first_of(shard);
+    for (; at < places_.size() && places_[at].block.number < end; ++at)
+      absent -= at == 0 || places_[at - 1].block.number != places_[at].block.number;
+    if (absent > 0) out.emplace_back(shard, absent);
   }
   return out;
 }
 
 bool GatheredBlocks::for_each(const std::function<void(std::uint64_t, std::string_view)>& use) {
   std::optional<BlockReader> reader;
-  std::int64_t open = -1;
+  std::optional<std::uint64_t> open, last;  // the file, and the block that was had last
   std::string text;
-  bool sound = true;
-  for (std::uint64_t i = 0; i < places_.size(); ++i) {
-    Place& place = places_[i];
-    if (place.shard < 0) continue;
-    if (place.shard != open) reader.emplace(shard_file(folder_, std::uint64_t(open = place.shard)));
-    if (reader->read(place.block, text)) {
-      if (sound) use(i, text);
-    } else {
-      sound = false;
-      place.shard = -1;
+  std::vector<std::uint64_t> damaged;
+  for (const Place& place : places_) {
+    const std::uint64_t number = place.block.number;
+    if (last == number) continue;
+    if (open != place.shard) reader.emplace(shard_file(folder_, *(open = place.shard), manifest_.ending()));
+    if (!reader->read(place.block, text)) {
+      if (damaged.empty() || damaged.back() != number) damaged.push_back(number);
+      continue;
     }
+    last = number;
+    if (!damaged.empty() && damaged.back() == number) damaged.pop_back();  // it is there twice
+    if (damaged.empty()) use(number, text);
   }
-  return sound;
+  std::erase_if(places_,
+                [&](const Place& place) { return std::ranges::binary_search(damaged, place.block.number); });
+  return damaged.empty();
 }
 
 // --- what shards say of themselves ----------------------------------------------------------------------------------
@@ -273,7 +276,8 @@ std::vector<ShardNote> read_notes(const std::string& folder) {
       const nlohmann::json json = parse_json(recording_files::read_bytes(path), path, "expected a note");
       const auto number = [&](const char* key) { return whole_number(json, key, path); };
       ShardNote note;
-      note.shard = number("shard"), note.rows = number("rows"), note.rows_done = number("rows_done");
+      note.shard = number("shard"), note.rows = number("rows"),
+      note.rows_done = std::min(note.rows, number("rows_done"));
       note.failed = number("failed"), note.stolen = number("stolen"), note.process = long(number("process"));
       note.seconds = json.at("seconds"), note.rows_per_second = json.at("rows_per_second");
       note.host = text_of(json, "host", path), note.state = text_of(json, "state", path);

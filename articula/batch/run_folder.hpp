@@ -1,7 +1,7 @@
 // The folder of a sharded run: what it is about, the shards' files of blocks, and what each shard says of itself.
 //
 //   run.json            what is computed, in how many blocks and shards; made once, by the first shard to come
-//   shard-000003.csv    the blocks that shard 3 made, appended one after the other (block_file.hpp)
+//   shard-000003.csv    the blocks that shard 3 made, appended one after the other (block_file.hpp); .bin: of numbers
 //   shard-000003.json   how far it is; replaced as a whole, for `status`
 //   claims/000000012    who is at block 12, where shards take blocks from each other
 #pragma once
@@ -22,26 +22,30 @@ struct Shard {
   std::uint64_t index = 0, count = 1;
 };
 
-/// Whoever gathers blocks keeps the place of each in memory, so many at most: 10^11 rows and more in blocks of 16384.
-inline constexpr std::uint64_t most_blocks = 10'000'000;
+inline constexpr std::uint64_t most_shards = 1'000'000;
 
 struct RunManifest {
   std::uint64_t rows = 0, block = 1, shards = 1;  // block: rows of each, but for the last
-  std::string kind = "rows";                      // or "statistics", whose leaves have `unit` rows
+  /// "statistics", whose leaves have `unit` rows; "trajectories", many lines for each row; "values": numbers in binary.
+  std::string kind = "rows";
   std::uint64_t unit = 1;
-  std::string header;  // the merged file's first line; of statistics: the columns, a list in JSON
+  /// The merged file's first line; of statistics: the columns, of values: what they are, in JSON.
+  std::string header;
   std::vector<std::pair<std::string, std::string>> about;  // what must be the same for all shards
   std::vector<std::string> command;                        // without --shard
   std::string where;                                       // the folder in which that was given
 
-  /// At most most_blocks.
   std::uint64_t blocks() const { return rows / block + (rows % block != 0); }
   std::uint64_t rows_of(std::uint64_t number) const {
     return number + 1 < blocks() ? block : rows - number * block;
   }
   /// Shard i has the blocks from first_of(i) to first_of(i + 1).
   std::uint64_t first_of(std::uint64_t shard) const;
-  std::uint64_t owner_of(std::uint64_t block) const;
+  std::uint64_t rows_of_shard(std::uint64_t shard) const;
+  /// Of the shards' files.
+  const char* ending() const { return kind == "values" ? "bin" : "csv"; }
+  /// What a row is about, for messages.
+  const char* what() const { return kind == "values" ? "states" : "runs"; }
   /// For a shell.
   std::string command_of(std::uint64_t shard) const;
 };
@@ -56,9 +60,9 @@ RunManifest enter_run(const std::string& folder, const RunManifest& mine);
 /// ArgumentError where there is none, ModelError where it is damaged.
 RunManifest read_manifest(const std::string& folder);
 
-std::string shard_file(const std::string& folder, std::uint64_t shard, std::string_view ending = "csv");
+std::string shard_file(const std::string& folder, std::uint64_t shard, std::string_view ending);
 /// The numbers of all shards that have a file with this ending, in their order.
-std::vector<std::uint64_t> shards_in(const std::string& folder, std::string_view ending = "csv");
+std::vector<std::uint64_t> shards_in(const std::string& folder, std::string_view ending);
 
 /// All blocks of a folder, wherever they are.
 class GatheredBlocks {
@@ -66,7 +70,7 @@ class GatheredBlocks {
   /// ArgumentError where two shards say different things of one block.
   explicit GatheredBlocks(const std::string& folder);
   const RunManifest& manifest() const { return manifest_; }
-  std::uint64_t failed() const { return failed_; }
+  std::uint64_t failed() const;
   /// How many blocks of each shard's part are missing: (shard, blocks).
   std::vector<std::pair<std::uint64_t, std::uint64_t>> missing() const;
   /// The blocks' texts in their order, one at a time in memory. False: some are damaged, and are among the missing now.
@@ -75,12 +79,15 @@ class GatheredBlocks {
  private:
   struct Place {
     Block block;
-    std::int64_t shard = -1;  // none
+    std::uint64_t shard = 0;
   };
+  /// Of two with one number that are not alike, one must be damaged: whether it is the first.
+  bool is_worse(const Place& a, const Place& b) const;
+
   std::string folder_;
   RunManifest manifest_;
+  /// By number; those that are there: what a folder claims takes no memory. Of one number, all that are alike.
   std::vector<Place> places_;
-  std::uint64_t failed_ = 0;
 };
 
 /// What a shard says of itself.

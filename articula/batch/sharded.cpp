@@ -85,11 +85,11 @@ class Claims {
 class Survey {
  public:
   Survey(const std::string& folder, const RunManifest& run)
-      : folder_(folder), read_(run.shards), done_(run.blocks()) {}
+      : folder_(folder), ending_(run.ending()), read_(run.shards), done_(run.blocks()) {}
   bool is_done(std::uint64_t block) const { return done_[block]; }
   void set_done(std::uint64_t block) { done_[block] = true; }
   void look_at(std::uint64_t shard) {
-    const std::string path = shard_file(folder_, shard);
+    const std::string path = shard_file(folder_, shard, ending_);
     struct stat file {};
     if (shard >= read_.size() || stat(path.c_str(), &file) != 0 ||
         std::uint64_t(file.st_size) <= read_[shard])
@@ -105,7 +105,7 @@ class Survey {
   std::uint64_t shards() const { return read_.size(); }
 
  private:
-  std::string folder_;
+  std::string folder_, ending_;
   std::vector<std::uint64_t> read_;
   std::vector<bool> done_;
 };
@@ -119,11 +119,11 @@ class ShardRun {
         run_(run),
         options_(options),
         index_(shard.index),
-        writer_(shard_file(folder, shard.index)),
+        writer_(shard_file(folder, shard.index, run.ending())),
         begin_(run.first_of(shard.index)),
         end_(run.first_of(shard.index + 1)) {
-    for (std::uint64_t b = begin_; b < end_; ++b) note_.rows += run_.rows_of(b);
-    note_.shard = index_, note_.host = this_host(), note_.process = getpid();
+    note_.rows = run_.rows_of_shard(index_), note_.shard = index_, note_.host = this_host(),
+    note_.process = getpid();
     for (const Block& block : writer_.blocks()) count(block.number, block.failed);
     out_.rows = note_.rows, out_.rows_before = note_.rows_done;
     if (options.steal) claims_.emplace(folder, index_, options.lease), survey_.emplace(folder, run);

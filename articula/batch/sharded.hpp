@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "articula/batch/run_folder.hpp"
@@ -51,5 +52,8 @@ struct LaunchedShard {
 /// ArgumentError where it cannot be made sense of.
 LaunchedShard shard_of_launcher(const std::function<const char*(const char*)>& variable);
 LaunchedShard shard_of_launcher();
+/// This process's number among those of the launch on this machine, from 0, where the launcher says it.
+std::optional<std::uint64_t> local_rank(const std::function<const char*(const char*)>& variable);
+std::optional<std::uint64_t> local_rank();
 
 }  // namespace articula

@@ -80,11 +80,7 @@ TEST_F(Sharded, PartsCoverAllBlocksOnce) {
       EXPECT_EQ(run.first_of(0), 0u);
       EXPECT_EQ(run.first_of(shards), run.blocks());
       std::uint64_t counted = 0;
-      for (std::uint64_t i = 0; i < shards; ++i)
-        for (std::uint64_t b = run.first_of(i); b < run.first_of(i + 1); ++b) {
-          EXPECT_EQ(run.owner_of(b), i);
-          counted += run.rows_of(b);
-        }
+      for (std::uint64_t i = 0; i < shards; ++i) counted += run.rows_of_shard(i);
       EXPECT_EQ(counted, rows);
     }
   EXPECT_EQ(rows_of_blocks(100'000'000, 64, 16), 16384u);
@@ -190,7 +186,7 @@ TEST_F(Sharded, AnotherRunIsRefused) {
   EXPECT_THROW(run_shard(path("no/such"), work, {0, 2}, {}), ArgumentError);
   EXPECT_THROW(read_manifest(path("none")), ArgumentError);
   // The same number twice at a time.
-  const BlockWriter taken(shard_file(folder, 1));
+  const BlockWriter taken(shard_file(folder, 1, "csv"));
   EXPECT_THROW(run_shard(folder, work, {1, 2}, {}), ArgumentError);
 }
 
@@ -222,7 +218,7 @@ TEST_F(Sharded, DamagedManifestsAreRefused) {
   };
   with("\"rows\": 100", "\"rows\": 1e300");
   with("\"rows\": 100", "\"rows\": -1");
-  with("\"rows\": 100", "\"rows\": 9223372036854775807");  // the places of 10^18 blocks
+  with("\"rows\": 100", "\"rows\": 18446744073709551615");
   with("\"shards\": 2", "\"shards\": 1000000000000");
   with("\"block\": 8", "\"block\": 0");
   with("\"header\"", "\"hat\"");
@@ -243,9 +239,9 @@ TEST_F(Sharded, WhatIsMissingIsNamed) {
   }
   run_shard(folder, work, {1, 3}, {});
   // A byte changes on the disk: found, named, made again.
-  std::string bytes = content(shard_file(folder, 2));
+  std::string bytes = content(shard_file(folder, 2, "csv"));
   bytes[bytes.size() - 3] = 'x';
-  write(shard_file(folder, 2), bytes);
+  write(shard_file(folder, 2, "csv"), bytes);
   GatheredBlocks damaged(folder);
   EXPECT_FALSE(damaged.for_each([](std::uint64_t, std::string_view) {}));
   ASSERT_EQ(damaged.missing().size(), 1u);
@@ -309,8 +305,8 @@ TEST_F(Sharded, ManyThievesAtOnceMakeTheSame) {
   for (auto& thread : threads) thread.join();
   EXPECT_EQ(merged(folder), whole(2000));
   std::uint64_t blocks = 0;
-  for (const std::uint64_t shard : shards_in(folder))
-    blocks += BlockReader(shard_file(folder, shard)).more().size();
+  for (const std::uint64_t shard : shards_in(folder, "csv"))
+    blocks += BlockReader(shard_file(folder, shard, "csv")).more().size();
   EXPECT_LE(blocks, 125u + 8);  // few are made twice
   EXPECT_EQ(read_notes(folder).size(), 4u);
 }
@@ -320,10 +316,10 @@ TEST_F(Sharded, TwoOwnersOfABlockDoNoHarmUnlessTheyDiffer) {
   const ShardedWork work = numbers(64, 2, 16);
   run_shard(folder, work, {0, 2}, {});
   run_shard(folder, work, {1, 2}, {});
-  { BlockWriter(shard_file(folder, 1)).append(0, 2, whole(16)); }
+  { BlockWriter(shard_file(folder, 1, "csv")).append(0, 2, whole(16)); }
   EXPECT_EQ(merged(folder), whole(64));
   EXPECT_EQ(GatheredBlocks(folder).failed(), 7u);
-  { BlockWriter(shard_file(folder, 1)).append(1, 0, "other\n"); }
+  { BlockWriter(shard_file(folder, 1, "csv")).append(1, 0, "other\n"); }
   EXPECT_THROW(GatheredBlocks{folder}, ArgumentError);
 }
 
@@ -359,6 +355,23 @@ TEST(Launchers, SayWhichPart) {
   EXPECT_THROW(
       part({{"SLURM_ARRAY_TASK_ID", "7"}, {"SLURM_ARRAY_TASK_MIN", "1"}, {"SLURM_ARRAY_TASK_COUNT", "3"}}),
       ArgumentError);  // a list with gaps
+}
+
+TEST(Launchers, SayWhichOfThisMachine) {
+  using Variables = std::map<std::string, std::string>;
+  const auto rank = [](const Variables& variables) {
+    return local_rank([&](const char* name) -> const char* {
+      const auto at = variables.find(name);
+      return at == variables.end() ? nullptr : at->second.c_str();
+    });
+  };
+  EXPECT_EQ(rank({}), std::nullopt);
+  for (const char* name : {"OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID", "PMI_LOCAL_RANK",
+                           "PALS_LOCAL_RANKID", "FLUX_TASK_LOCAL_ID"})
+    EXPECT_EQ(rank({{name, "3"}, {"SLURM_LOCALID", "0"}, {"SLURM_STEP_NUM_TASKS", "1"}}), 3u) << name;
+  EXPECT_EQ(rank({{"SLURM_LOCALID", "2"}, {"SLURM_STEP_NUM_TASKS", "4"}}), 2u);
+  EXPECT_EQ(rank({{"SLURM_LOCALID", "0"}}), std::nullopt);  // the script itself
+  EXPECT_THROW(rank({{"MPI_LOCALRANKID", "x"}}), ArgumentError);
 }
 
 }  // namespace

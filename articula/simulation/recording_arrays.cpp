@@ -126,13 +126,17 @@ std::uint32_t crc32(std::string_view bytes, std::uint32_t before) {
   return ~c;
 }
 
+void Array::for_each_word(const UseBytes& use) const {
+  if (word_pieces) return word_pieces(use);
+  for (const std::string& word : words) use(word);
+}
 std::size_t Array::width() const {
   std::size_t longest = 1;
-  for (const auto& word : words) longest = std::max(longest, word.size());
+  for_each_word([&](std::string_view word) { longest = std::max(longest, word.size()); });
   return longest;
 }
 std::size_t Array::bytes() const {
-  if (is_words) return words.size() * width();
+  if (is_words) return shape[0] * width();
   return sizeof(double) * std::accumulate(shape.begin(), shape.end(), std::size_t{1}, std::multiplies<>());
 }
 void Array::for_each_piece(const UseBytes& use) const {
@@ -143,19 +147,16 @@ void Array::for_each_piece(const UseBytes& use) const {
   if (pieces) return pieces(use_numbers);
   if (!is_words) return use_numbers(numbers);
   const std::size_t longest = width();
-  for (std::string word : words) word.resize(longest), use(word);
+  std::string data;
+  for_each_word([&](std::string_view word) {
+    data.append(word).append(longest - word.size(), '\0');
+    if (data.size() > words_at_once) use(data), data.clear();
+  });
+  use(data);
 }
 
-namespace {
-
-/// Columns that one array holds.
-struct Group {
-  std::string name;
-  std::vector<std::size_t> columns;
-  bool list;
-};
-std::vector<Group> groups_of(const std::vector<Column>& columns) {
-  std::vector<Group> out;
+std::vector<ColumnGroup> groups_of(const std::vector<Column>& columns) {
+  std::vector<ColumnGroup> out;
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const std::string& full = columns[i].name;
     const auto colon = full.find(':');
@@ -173,10 +174,8 @@ std::vector<Group> groups_of(const std::vector<Column>& columns) {
   return out;
 }
 
-}  // namespace
-
 void for_each_array(const Recording& r, const UseArray& use) {
-  for (const Group& g : groups_of(r.columns)) {
+  for (const ColumnGroup& g : groups_of(r.columns)) {
     Array array{.name = g.name, .shape = {r.size()}};
     if (!g.list) array.shape.push_back(g.columns.size());
     array.numbers.reserve(r.size() * g.columns.size());
@@ -207,7 +206,7 @@ Recording recording_of(const std::string& path,
   const auto groups = groups_of(r.columns);
   std::vector<std::vector<double>> all;
   std::set<std::string> seen;
-  for (const Group& g : groups) {
+  for (const ColumnGroup& g : groups) {
     if (!seen.insert(g.name).second) unreadable(path, fmt::format("array '{}' is there twice", g.name));
     all.push_back(numbers(g.name));
   }

@@ -50,6 +50,7 @@ class FileBytes {
 /// As zip archives have it. `before`: of bytes that come before these.
 std::uint32_t crc32(std::string_view bytes, std::uint32_t before = 0);
 
+inline constexpr std::size_t words_at_once = 1 << 16;  // bytes
 /// Numbers, the last index running fastest, or a list of words.
 struct Array {
   std::string name;
@@ -57,8 +58,10 @@ struct Array {
   std::vector<std::string> words;
   std::vector<std::size_t> shape;
   bool is_words = false;
-  /// Gives the numbers, where they are too many to be held in `numbers`.
+  /// Gives the numbers, or the words, where they are too many to be held in `numbers`, or `words`.
   std::function<void(const std::function<void(std::span<const double>)>& use)> pieces{};
+  std::function<void(const UseBytes& use)> word_pieces{};
+  void for_each_word(const UseBytes& use) const;
   /// Of the longest word, at least one.
   std::size_t width() const;
   /// As files hold it: words of this width, filled up with zeros.
@@ -66,8 +69,18 @@ struct Array {
   void for_each_piece(const UseBytes& use) const;
 };
 using UseArray = std::function<void(const Array&)>;
+/// A word of CSV up to the comma or line end that follows, which stays; quoted words may have both in them.
+std::string read_csv_word(std::string_view& text);
 /// Always the same arrays in the same order.
 using ForEachArray = std::function<void(const UseArray& use)>;
+
+/// Columns that one array holds.
+struct ColumnGroup {
+  std::string name;
+  std::vector<std::size_t> columns;
+  bool list;  // of one number for each row
+};
+std::vector<ColumnGroup> groups_of(const std::vector<Column>& columns);
 
 /// Columns that belong together are one array: "q", "v", "tau", a vector's axes; others are arrays alone. Then "columns"
 /// and "units", names and units of all columns in their order, "about_keys" and "about_values". One is made at a time.

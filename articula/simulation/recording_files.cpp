@@ -11,12 +11,7 @@ namespace articula {
 
 using namespace recording_files;
 
-namespace {
-
-constexpr std::string_view units_comment = "# units: ", about_comment = "# about: ";
-
-/// A word up to the comma or line end that follows, which stays; quoted words may have both in them.
-std::string read_csv_word(std::string_view& text) {
+std::string recording_files::read_csv_word(std::string_view& text) {
   while (text.starts_with(' ')) text.remove_prefix(1);
   std::string word;
   if (text.starts_with('"')) {
@@ -34,6 +29,10 @@ std::string read_csv_word(std::string_view& text) {
   while (word.ends_with(' ') || word.ends_with('\r')) word.pop_back();
   return word;
 }
+
+namespace {
+
+constexpr std::string_view units_comment = "# units: ", about_comment = "# about: ";
 
 void read_comment(std::string_view line, std::vector<std::string>& units, Recording& r) {
   if (line.starts_with(units_comment)) {

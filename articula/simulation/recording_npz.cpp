@@ -35,36 +35,36 @@ std::string header_of(const std::string& dtype, const std::vector<std::size_t>& 
   put16(out, unsigned(header.size()));
   return out + header;
 }
-/// Unicode strings of one length, four bytes a character; names are taken as UTF-8.
-std::string npy(const std::vector<std::string>& words) {
-  std::vector<std::u32string> wide;
-  std::size_t longest = 1;
-  for (const std::string& w : words) {
-    std::u32string out;
-    for (std::size_t i = 0; i < w.size();) {
-      const auto b = static_cast<unsigned char>(w[i]);
-      const int more = b >= 0xf0 ? 3 : b >= 0xe0 ? 2 : b >= 0xc0 ? 1 : 0;
-      char32_t c = more == 3 ? b & 7u : more == 2 ? b & 15u : more == 1 ? b & 31u : b;
-      ++i;
-      for (int k = 0; k < more && i < w.size(); ++k, ++i)
-        c = c << 6 | (static_cast<unsigned char>(w[i]) & 63u);
-      out += c <= 0x10ffff ? c : U'?';
-    }
-    longest = std::max(longest, out.size());
-    wide.push_back(std::move(out));
+/// Names are taken as UTF-8.
+std::u32string wide(std::string_view w) {
+  std::u32string out;
+  for (std::size_t i = 0; i < w.size();) {
+    const auto b = static_cast<unsigned char>(w[i]);
+    const int more = b >= 0xf0 ? 3 : b >= 0xe0 ? 2 : b >= 0xc0 ? 1 : 0;
+    char32_t c = more == 3 ? b & 7u : more == 2 ? b & 15u : more == 1 ? b & 31u : b;
+    ++i;
+    for (int k = 0; k < more && i < w.size(); ++k, ++i) c = c << 6 | (static_cast<unsigned char>(w[i]) & 63u);
+    out += c <= 0x10ffff ? c : U'?';
   }
-  std::string data;
-  for (auto& w : wide) {
-    w.resize(longest);
-    for (const char32_t c : w) put32(data, c);
-  }
-  return header_of(fmt::format("<U{}", longest), {words.size()}) + data;
+  return out;
 }
-/// A .npy file, piece by piece.
+/// A .npy file, piece by piece. Words are Unicode strings of one length, four bytes a character.
 void for_each_piece_of_npy(const Array& array, const UseBytes& use) {
-  if (array.is_words) return use(npy(array.words));
-  use(header_of("<f8", array.shape));
-  array.for_each_piece(use);
+  if (!array.is_words) {
+    use(header_of("<f8", array.shape));
+    return array.for_each_piece(use);
+  }
+  std::size_t longest = 1;
+  array.for_each_word([&](std::string_view word) { longest = std::max(longest, wide(word).size()); });
+  use(header_of(fmt::format("<U{}", longest), array.shape));
+  std::string data;
+  array.for_each_word([&](std::string_view word) {
+    std::u32string letters = wide(word);
+    letters.resize(longest);
+    for (const char32_t c : letters) put32(data, c);
+    if (data.size() > words_at_once) use(data), data.clear();
+  });
+  use(data);
 }
 
 std::string utf8(char32_t c) {

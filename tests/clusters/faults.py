@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What shards lose when they are killed, their files torn, their disk full: faults.py PROGRAM [kills] [seed].
 
-Shards of a Monte Carlo are started, killed (SIGKILL) at random moments and started again until all is done; some files
+Shards of a Monte Carlo, and of an evaluation of states, are started, killed (SIGKILL) at random moments and started again until all is done; some files
 lose their last bytes, or get others, in between. Then all rows must be there once, as one process makes them. Prints a
 table; exit code 1 if a row was lost. The disk is a small tmpfs, where it can be mounted (root).
 """
@@ -19,20 +19,33 @@ SHARDS = 4
 class Campaign:
     def __init__(self, program, folder, rng):
         self.program, self.folder, self.rng = os.path.abspath(program), folder, rng
-        with open(f"{folder}/d.json", "w") as file:
-            file.write('{"q": {"*": {"normal": [0, 0.5]}}, "mass": {"rod2": {"uniform": [-0.1, 2]}}}')
-        self.command = [self.program, "simulate", "double_pendulum", "--duration", "0.5", "--step", "0.01", "--monte-carlo", "6000",
-                        "--distributions", f"{folder}/d.json", "--threads", "1", "--block", "16"]  # fmt: skip
-        subprocess.run([*self.command, "--out", f"{folder}/one.csv"], check=True, stderr=subprocess.DEVNULL)
-        with open(f"{folder}/one.csv", "rb") as file:
-            self.one = file.read()
+        self.write("d.json", '{"q": {"*": {"normal": [0, 0.5]}}, "mass": {"rod2": {"uniform": [-0.1, 2]}}}')
+        simulate = [self.program, "simulate", "double_pendulum", "--duration", "0.5", "--step", "0.01", "--monte-carlo", "6000",
+                    "--distributions", f"{folder}/d.json", "--threads", "1", "--block", "16"]  # fmt: skip
+        subprocess.run([self.program, "rollout", "arm7", "--count", "200", "--duration", "1", "--step", "0.01", "--every", "0.01", "--distributions",
+                        self.write("s.json", '{"q": {"*": {"normal": [0, 0.5]}}}'), "--out", f"{folder}/s.npz"], check=True)  # fmt: skip
+        evaluate = [self.program, "eval", "arm7", "forward_dynamics", "--states", f"{folder}/s.npz", "--block", "512"]
+        self.jobs = []  # of each: the command, how its result is called, the lines of one process
+        for command, ending in ((simulate, "csv"), (evaluate, "ndjson")):
+            subprocess.run([*command, "--out", f"{folder}/one.{ending}"], check=True, stderr=subprocess.DEVNULL)
+            self.jobs.append((command, ending, self.lines(f"one.{ending}")))
+        self.job = self.jobs[0]
         self.faults, self.lost, self.doubled, self.rounds = {}, 0, 0, 0
+
+    def write(self, name, text):
+        with open(f"{self.folder}/{name}", "w") as file:
+            file.write(text)
+        return f"{self.folder}/{name}"
+
+    def lines(self, name):
+        with open(f"{self.folder}/{name}", "rb") as file:
+            return file.read().splitlines()
 
     def count(self, what):
         self.faults[what] = self.faults.get(what, 0) + 1
 
     def start(self, shard, out, *more):
-        return subprocess.Popen([*self.command, "--shard", f"{shard}/{SHARDS}", "--out", out, *more], stderr=subprocess.DEVNULL)
+        return subprocess.Popen([*self.job[0], "--shard", f"{shard}/{SHARDS}", "--out", out, *more], stderr=subprocess.DEVNULL)
 
     def tear(self, path):
         """What a power cut may leave: fewer bytes, or others, at the end."""
@@ -52,12 +65,11 @@ class Campaign:
         self.count(what)
 
     def check(self, out):
-        done = subprocess.run([self.program, "merge", out, "--out", f"{self.folder}/all.csv"], capture_output=True, text=True)
+        _, ending, expected = self.job
+        done = subprocess.run([self.program, "merge", out, "--out", f"{self.folder}/all.{ending}"], capture_output=True, text=True)
         if done.returncode != 0:
             print(done.stderr)
-        with open(f"{self.folder}/all.csv", "rb") as file:
-            lines = file.read().splitlines()
-        expected = self.one.splitlines()
+        lines = self.lines(f"all.{ending}")
         self.lost += len(set(expected) - set(lines))
         self.doubled += len(lines) - len(set(lines))
         if lines != expected:
@@ -65,22 +77,25 @@ class Campaign:
         self.rounds += 1
 
     def kills(self, most):
-        while self.faults.get("kill -9", 0) < most:
+        while sum(times for what, times in self.faults.items() if what.startswith("kill")) < most:
             out = f"{self.folder}/r{self.rounds}/"
+            self.job = self.jobs[self.rounds % 2]
             steal = self.rng.random() < 0.5
             options = ["--steal", "--lease", "1"] if steal else []
             left = set(range(SHARDS))
+            longest = 0.12
             while left:
                 running = {shard: self.start(shard, out, *options) for shard in left}
-                time.sleep(self.rng.uniform(0.005, 0.12))
+                time.sleep(self.rng.uniform(0.005, longest))
+                longest *= 1.05  # on a busy machine a start alone may take longer
                 for shard, process in running.items():
                     if process.poll() is None:
                         process.kill()
-                        self.count("kill -9")
+                        self.count("kill -9, evaluation" if self.job[1] == "ndjson" else "kill -9, Monte Carlo")
                     if process.wait() == 0:
                         left.discard(shard)
                     elif self.rng.random() < 0.15:
-                        self.tear(f"{out}shard-{shard:06}.csv")
+                        self.tear(f"{out}shard-{shard:06}." + ("csv" if self.job[1] == "csv" else "bin"))
             # A tear may have taken what a thief had made for a shard that was done already.
             for shard in range(SHARDS):
                 self.start(shard, out, *options).wait()
@@ -94,7 +109,8 @@ class Campaign:
             print("no tmpfs can be mounted here: full disks are left out")
             return
         try:
-            for _ in range(most):
+            for turn in range(most):
+                self.job = self.jobs[turn % 2]
                 left = set(range(SHARDS))
                 size = 64
                 while left:
@@ -123,7 +139,7 @@ def main():
     print("| fault | times |\n|---|---|")
     for what, times in sorted(campaign.faults.items()):
         print(f"| {what} | {times} |")
-    print(f"\n{campaign.rounds} runs of 6000 rows each: {campaign.lost} rows lost, {campaign.doubled} doubled")
+    print(f"\n{campaign.rounds} runs, of 6000 rows or 20200 states each: {campaign.lost} rows lost, {campaign.doubled} doubled")
     return 1 if campaign.lost or campaign.doubled else 0
 
 

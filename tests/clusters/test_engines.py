@@ -82,6 +82,38 @@ def test_gnu_parallel(command, one, folder):
 
 
 @pytest.fixture(scope="module")
+def evaluation(folder):
+    """States in a file, the command that evaluates them, and the bytes of one process."""
+    program = os.path.abspath(PROGRAM)
+    run([program, "rollout", "double_pendulum", "--count", str(RUNS // 20), "--duration", "0.19", "--step", "0.01", "--every", "0.01", "--distributions",
+         f"{folder}/d.json", "--out", f"{folder}/states.npz"])  # fmt: skip
+    command = [program, "eval", "double_pendulum", "forward_dynamics", "mass_matrix", "--states", f"{folder}/states.npz"]
+    run([*command, "--out", f"{folder}/one.npz"])
+    with open(f"{folder}/one.npz", "rb") as file:
+        return command, file.read()
+
+
+def merged_arrays(folder, name):
+    run([os.path.abspath(PROGRAM), "merge", f"{folder}/{name}", "--out", f"{folder}/{name}.npz"])
+    with open(f"{folder}/{name}.npz", "rb") as file:
+        return file.read()
+
+
+@needs("mpirun")
+def test_open_mpi_eval(evaluation, folder):
+    command, one = evaluation
+    run(["mpirun", "--oversubscribe", "-n", "3", *command, "--steal", "--out", f"{folder}/mpi_eval/"])
+    assert merged_arrays(folder, "mpi_eval") == one
+
+
+@needs("parallel")
+def test_gnu_parallel_eval(evaluation, folder):
+    command, one = evaluation
+    run(["parallel", "-j", "2", *command, "--out", f"{folder}/parallel_eval/", "--shard", "{}/5", ":::", *map(str, range(5))])
+    assert merged_arrays(folder, "parallel_eval") == one
+
+
+@pytest.fixture(scope="module")
 def slurm_environment(folder):
     if slurm.missing():
         pytest.skip("Slurm: " + slurm.missing())
@@ -93,6 +125,12 @@ def slurm_environment(folder):
 def test_slurm_srun(command, one, folder, slurm_environment):
     run(["srun", "-n", "4", *command, "--out", f"{folder}/srun/"], env=slurm_environment)
     assert merged(folder, "srun") == one
+
+
+def test_slurm_srun_eval(evaluation, folder, slurm_environment):
+    command, one = evaluation
+    run(["srun", "-n", "3", *command, "--out", f"{folder}/srun_eval/"], env=slurm_environment)
+    assert merged_arrays(folder, "srun_eval") == one
 
 
 def test_slurm_array_of_steps(command, one, folder, slurm_environment):

@@ -6,7 +6,8 @@
 //
 // ARTICULA_STAND_IN_FAILS=NAME=RESULT[@N] lets call NAME (cuMemAlloc_v2, nvrtcCompileProgram, ..) give that result from
 // its N-th call on. ARTICULA_STAND_IN_COMPILER: the C++ compiler. ARTICULA_STAND_IN_LOCAL_BYTES: what programs are said to
-// need of a thread's memory, with one register.
+// need of a thread's memory, with one register. ARTICULA_STAND_IN_DEVICES: how many GPUs there are (1).
+// ARTICULA_STAND_IN_LOG: a file that gets the number of each GPU that is used.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -165,7 +166,8 @@ int cuGetErrorString(int result, const char** text) {
 }
 int cuDeviceGetCount(int* count) {
   FAIL_IF_TOLD
-  *count = 1;
+  const char* const devices = std::getenv("ARTICULA_STAND_IN_DEVICES");
+  *count = devices ? std::atoi(devices) : 1;
   return 0;
 }
 int cuDeviceGet(int* device, int number) {
@@ -186,9 +188,11 @@ int cuDeviceTotalMem_v2(std::size_t* size, int) {
   *size = std::size_t(1) << 30;
   return 0;
 }
-int cuDevicePrimaryCtxRetain(void** context, int) {
+int cuDevicePrimaryCtxRetain(void** context, int device) {
   FAIL_IF_TOLD
   static int one;
+  if (const char* const log = std::getenv("ARTICULA_STAND_IN_LOG"))
+    std::ofstream(log, std::ios::app) << device << "\n";
   *context = &one;
   return 0;
 }
