@@ -104,9 +104,9 @@ ExitCode run(const EvalOptions& options) {
   if (options.is_sharded() &&
       (found != options.quantities.end() || options.states == "-" || !options.format.empty()))
     throw InputError(
-        "--shard, and a directory for --out, go with --states FILE; not with grasp, nor --format: articula "
-        "merge has "
-        "--out");
+        "--shard, and a directory for --out, go with --states FILE; not with grasp, nor with --format: give "
+        "it "
+        "to articula merge, by the name of its --out");
   if (options.model.source == "-" && options.states == "-" && found == options.quantities.end())
     throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
   if (is_scene(options.model.source)) {
