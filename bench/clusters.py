@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """What sharding costs: bench/clusters.py PROGRAM [efficiency] [shards] [merge] [others]; without names, all but the last.
 
-efficiency: two shards at once on two cores, against one process of one thread. shards: a fixed job in 1, 10, 1000, ..
+efficiency: two shards at once on two cores, against one process of one thread, and two that share nothing. shards: a fixed job in 1, 10, 1000, ..
 parts. merge: time and memory over 10^8 rows. others: runs per second and core beside a Python loop with pin and mujoco
 under Dask (PyPI). Processor times stand beside wall times, for machines that are busy with other work.
 """
 import json
 import os
 import resource
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -33,24 +34,24 @@ def job(folder, runs):
 
 
 def efficiency(folder):
-    print("| | wall s | processor s |\n|---|---|---|")
-    best = {}
-    repeats = 7
-    for repeat in range(repeats):
-        for name in ("one process, a file", "one shard", "two shards at once"):
-            command = job(folder, 20000)
-            out = f"{folder}/e{repeat}{name[:5]}".replace(" ", "")
-            if name == "one process, a file":
-                taken = timed([*command, "--out", out + ".csv"])
-            elif name == "one shard":
-                taken = timed([*command, "--shard", "0/1", "--out", out + "1/"])
-            else:
-                taken = timed(*[[*command, "--shard", f"{i}/2", "--out", out + "2/"] for i in (0, 1)])
-            best[name] = tuple(map(min, best.get(name, taken), taken))
-    for name, (wall, cpu) in best.items():
-        print(f"| {name} | {wall:.2f} | {cpu:.2f} |")
-    one, two = best["one process, a file"], best["two shards at once"]
-    print(f"\nefficiency of two: {one[0] / two[0] / 2:.3f} of ideal by wall time, {one[1] / two[1]:.3f} by processor time (best of {repeats}; load {os.getloadavg()[0]:.1f})")
+    """Ratios within each round, and their medians: a machine's clock changes from one round to the next."""
+    names = ("one process, a file", "two at once, half the runs each", "one shard", "two shards at once")
+    rounds = []
+    for repeat in range(7):
+        command, out, taken = job(folder, 60000), f"{folder}/e{repeat}", {}
+        taken[names[0]] = timed([*command, "--out", out + ".csv"])
+        taken[names[1]] = timed(*[[*job(folder, 30000), "--seed", str(i), "--out", f"{out}.{i}.csv"] for i in (0, 1)])
+        taken[names[2]] = timed([*command, "--shard", "0/1", "--out", out + ".1/"])
+        taken[names[3]] = timed(*[[*command, "--shard", f"{i}/2", "--out", out + ".2/"] for i in (0, 1)])
+        rounds.append(taken)
+    print("| best | wall s | processor s |\n|---|---|---|")
+    for name in names:
+        print(f"| {name} | {min(r[name][0] for r in rounds):.2f} | {min(r[name][1] for r in rounds):.2f} |")
+    median = lambda first, second, what: statistics.median(r[first][what] / r[second][what] for r in rounds)
+    print(f"\nefficiency of two shards, medians of {len(rounds)} rounds (load {os.getloadavg()[0]:.1f}): {median(names[0], names[3], 0) / 2:.3f} of ideal by wall time, "
+          f"{median(names[0], names[3], 1):.3f} by processor time")
+    print(f"two processes that know nothing of each other: {median(names[0], names[1], 0) / 2:.3f} by wall time, {median(names[0], names[1], 1):.3f} by processor time; "
+          f"two shards beside these: {median(names[1], names[3], 0):.3f} and {median(names[1], names[3], 1):.3f}")
 
 
 def shards(folder):
