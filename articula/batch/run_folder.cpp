@@ -25,9 +25,6 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::uint64_t format_of_folder = 1;
 
-std::string in(const std::string& folder, std::string_view name) {
-  return (fs::path(folder) / name).string();
-}
 std::string dumped(const Json& json) {
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -112,7 +109,7 @@ std::uint64_t rows_of_blocks(std::uint64_t rows, std::uint64_t shards, std::uint
 }
 
 RunManifest read_manifest(const std::string& folder) {
-  const std::string path = in(folder, "run.json");
+  const std::string path = path_in(folder, "run.json");
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored)) throw ArgumentError(fmt::format("there is no folder {}", folder));
   if (!fs::exists(path, ignored))
@@ -139,7 +136,7 @@ RunManifest read_manifest(const std::string& folder) {
 }
 
 RunManifest enter_run(const std::string& folder, const RunManifest& mine) {
-  const std::string path = in(folder, "run.json");
+  const std::string path = path_in(folder, "run.json");
   std::error_code failed;
   if (!fs::exists(path, failed)) {
     if (!fs::create_directory(folder, failed) && failed)
@@ -152,8 +149,11 @@ RunManifest enter_run(const std::string& folder, const RunManifest& mine) {
   return theirs;
 }
 
+std::string path_in(std::string_view folder, std::string_view name) {
+  return fmt::format("{}{}{}", folder, folder.empty() || folder.ends_with('/') ? "" : "/", name);
+}
 std::string shard_file(const std::string& folder, std::uint64_t shard, std::string_view ending) {
-  return in(folder, fmt::format("shard-{:06}.{}", shard, ending));
+  return path_in(folder, fmt::format("shard-{:06}.{}", shard, ending));
 }
 std::vector<std::uint64_t> shards_in(const std::string& folder, std::string_view ending) {
   std::vector<std::uint64_t> out;

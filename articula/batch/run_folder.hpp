@@ -60,6 +60,8 @@ RunManifest enter_run(const std::string& folder, const RunManifest& mine);
 /// ArgumentError where there is none, ModelError where it is damaged.
 RunManifest read_manifest(const std::string& folder);
 
+/// Without std::filesystem's operator /: that of libstdc++ crashes where memory ends within it.
+std::string path_in(std::string_view folder, std::string_view name);
 std::string shard_file(const std::string& folder, std::uint64_t shard, std::string_view ending);
 /// The numbers of all shards that have a file with this ending, in their order.
 std::vector<std::uint64_t> shards_in(const std::string& folder, std::string_view ending);

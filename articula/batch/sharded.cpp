@@ -36,8 +36,8 @@ std::string this_host() {
 class Claims {
  public:
   Claims(const std::string& folder, std::uint64_t shard, double lease)
-      : folder_((fs::path(folder) / "claims").string()),
-        clock_((fs::path(folder_) / fmt::format("shard-{:06}", shard)).string()),
+      : folder_(path_in(folder, "claims")),
+        clock_(path_in(folder_, fmt::format("shard-{:06}", shard))),
         text_(fmt::format("shard {} {} {}\n", shard, this_host(), getpid())),
         lease_(lease) {
     std::error_code failed;
@@ -64,9 +64,7 @@ class Claims {
   }
 
  private:
-  std::string path_of(std::uint64_t block) const {
-    return (fs::path(folder_) / fmt::format("{:09}", block)).string();
-  }
+  std::string path_of(std::uint64_t block) const { return path_in(folder_, fmt::format("{:09}", block)); }
   /// The file system's clock, which may not be this machine's.
   double now() const {
     struct stat file {};

@@ -57,7 +57,7 @@ int open_unnamed(const std::string& folder) {
   const int fd = open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
   if (fd >= 0) return fd;  // not every file system has files without names
   std::error_code none;
-  std::string name = (std::filesystem::temp_directory_path(none) / "articulaXXXXXX").string();
+  std::string name = std::filesystem::temp_directory_path(none).string() + "/articulaXXXXXX";
   const int other = mkostemp(name.data(), O_CLOEXEC);
   if (other >= 0) unlink(name.c_str());
   return other;
