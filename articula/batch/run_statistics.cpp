@@ -113,11 +113,11 @@ double DyadicHistogram::width() const { return counts_.empty() ? 0 : std::ldexp(
 void DyadicHistogram::widen(int to) {
   while (exponent < to) {
     const std::int64_t first = first_ >> 1;
-    std::vector<std::uint64_t> next(
+    std::vector<std::uint64_t> wider(
         std::size_t(((first_ + std::int64_t(counts_.size()) - 1) >> 1) - first + 1), 0);
     for (std::size_t i = 0; i < counts_.size(); ++i)
-      next[std::size_t(((first_ + std::int64_t(i)) >> 1) - first)] += counts_[i];
-    counts_ = std::move(next), first_ = first;
+      wider[std::size_t(((first_ + std::int64_t(i)) >> 1) - first)] += counts_[i];
+    counts_ = std::move(wider), first_ = first;
     ++exponent;
   }
 }

@@ -69,7 +69,8 @@ double ConstrainedDynamics::rounding_of_omega() const {
   for (int k = 1; k < tree().slots(); ++k) {
     const BodyIndex& b = tree().index[k];
     visit(b.kind, [&](auto j) {
-      for (int i = 0; i < decltype(j)::nv; ++i) largest = std::max(largest, m_.inv_D[6 * (b.v + i) + i]);
+      using J = decltype(j);
+      for (int i = 0; i < J::nv; ++i) largest = std::max(largest, m_.inv_D[6 * (b.v + i) + i]);
     });
   }
   constexpr double eps = 16 * std::numeric_limits<double>::epsilon();
