@@ -12,7 +12,7 @@ ARTICULA_FUZZ(text) {
   static const struct Folder {
     Folder() {
       if (mkdtemp(name.data()) == nullptr) std::abort();
-      BlockWriter(shard_file(name, 0)).append(0, 1, "row\n");
+      BlockWriter(shard_file(name, 0, "csv")).append(0, 1, "row\n");
     }
     ~Folder() { std::filesystem::remove_all(name); }
     std::string name = std::filesystem::temp_directory_path() / "articula_fuzz_XXXXXX";
