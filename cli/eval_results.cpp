@@ -185,8 +185,8 @@ void TextResults::finish() {
 std::string results_format(const std::string& out, const std::string& format) {
   if (!format.empty()) return format;
   if (out.ends_with(".ndjson") || out.ends_with(".jsonl")) return "ndjson";
-  if (out.ends_with(".npz")) return "npz";
-  return out.ends_with(".h5") || out.ends_with(".hdf5") ? "h5" : "json";
+  const FileFormat arrays = format_of(out);
+  return arrays == FileFormat::npz ? "npz" : arrays == FileFormat::hdf5 ? "h5" : "json";
 }
 std::unique_ptr<Results> results_for(const std::string& out, const std::string& format, const Json& model,
                                      std::span<const Quantity> quantities) {

@@ -35,8 +35,8 @@ Shard shard_named(const std::string& text) {
     if (wrong_too == std::errc() && last == end && out.index < out.count && out.count <= most_shards)
       return out;
   }
-  throw InputError(
-      fmt::format("--shard {}: expected I/K, part I of K, I from 0 to K - 1 and K up to 1000000", text));
+  throw InputError(fmt::format("--shard {}: expected I/K, part I of K, I from 0 to K - 1 and K up to {}",
+                               text, most_shards));
 }
 
 /// The words of this command without --shard, and the rest by which another machine can run it.

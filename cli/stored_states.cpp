@@ -19,6 +19,10 @@ template <class T>
 void put(std::string& bytes, const T& x) {
   bytes.append(reinterpret_cast<const char*>(&x), sizeof x);
 }
+[[noreturn]] void cannot_be_kept() {
+  throw ComputationError(
+      fmt::format("states cannot be kept in a temporary file ({})", std::generic_category().message(errno)));
+}
 }  // namespace
 
 /// States as this process has read them: of each vector its size and numbers, then the forces on links.
@@ -41,9 +45,7 @@ struct StoredStates::Copy {
       put(text, state.wrenches.size());
       for (const FrameWrench& w : state.wrenches) put(text, std::size_t(w.frame)), put(text, w.wrench);
     }
-    if (!recording_files::write_all(fd, text))
-      throw ComputationError(fmt::format("states cannot be kept in a temporary file ({})",
-                                         std::generic_category().message(errno)));
+    if (!recording_files::write_all(fd, text)) cannot_be_kept();
     sum.add(text);
     begins.push_back(begins.back() + text.size());
     size += states.size();
@@ -95,9 +97,7 @@ StoredStates::StoredStates(const std::string& path, const Model& model, const Ne
     }
   }
   const int fd = recording_files::open_unnamed(std::filesystem::temp_directory_path(ignored).string());
-  if (fd < 0)
-    throw ComputationError(fmt::format("states cannot be kept in a temporary file ({})",
-                                       std::generic_category().message(errno)));
+  if (fd < 0) cannot_be_kept();
   copy_ = std::make_unique<Copy>(fd);
   stream_states(
       path, model, needs, at_once, [&](std::span<const State> some) { copy_->add(some); }, reading);

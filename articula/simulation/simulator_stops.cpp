@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "articula/spatial/numbers.hpp"
+
 namespace articula {
 
 Simulator::Stops::Stops(Simulator& simulator, double restitution_of, double slow_below)
@@ -59,10 +61,10 @@ bool Simulator::Stops::any_passed() const {
 namespace {
 
 bool same_place(const Attachment& a, const Attachment& b) {
-  const Vec3<double> far = a.placement.p - b.placement.p;
-  const Mat3<double> turn = a.placement.R - b.placement.R;
-  return a.frame == b.frame && dot(far, far) == 0 &&
-         std::all_of(&turn.xx, &turn.xx + 9, [](double x) { return x == 0; });
+  const auto same = [](const auto& x, const auto& y, int count) {
+    return std::equal(numbers_of(x), numbers_of(x) + count, numbers_of(y));
+  };
+  return a.frame == b.frame && same(a.placement.p, b.placement.p, 3) && same(a.placement.R, b.placement.R, 9);
 }
 
 }  // namespace
