@@ -169,10 +169,10 @@ struct Batch<S>::Data {
     const Tree<S>& tree = base();
     const std::size_t nv = tree.nv, vector = std::max<std::size_t>(tree.nq, nv);
     // Large matrices go straight into the caller's rows, or through room for one.
-    const std::size_t square = !large() ? nv * nv
-                               : options.layout != Layout::rows
-                                   ? (nv * nv + most_lanes<S> - 1) / most_lanes<S>
-                                   : 0;
+    constexpr std::size_t lanes = most_lanes<S>;
+    const std::size_t square = !large()                         ? nv * nv
+                               : options.layout != Layout::rows ? (nv * nv + lanes - 1) / lanes
+                                                                : 0;
     const std::size_t matrix = std::max<std::size_t>(square, 12 + 6 * nv);
     const int longest = longest_path(tree);
     for (Worker& w : workers) {
