@@ -401,13 +401,17 @@ struct Batch<S>::Data {
       std::fill_n(w.smallest, table->lanes, S(1));
       w.first = first;
       f(w, in, out);
-      for (int s = 0; s < used; ++s)
-        if (!(w.smallest[s] > 0)) w.failed = std::min(w.failed, first + s);
+      bool all_hold = true;
+      for (int s = 0; s < used; ++s) {
+        if (w.smallest[s] > 0) continue;
+        all_hold = false;
+        w.failed = std::min(w.failed, first + s);
+      }
       i = 0;
       for (const Output& output : outputs) {
         S* const lanes = own[i];
         if (mimics && output.kind != Numbers::other) reduce(output.kind, out[i], lanes);
-        for (int s = 0; s < used; ++s)
+        for (int s = 0; !all_hold && s < used; ++s)
           if (!(w.smallest[s] > 0))
             for (std::size_t c = 0; c < output.n; ++c)
               lanes[c * table->lanes + s] = std::numeric_limits<S>::quiet_NaN();

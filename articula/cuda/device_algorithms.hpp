@@ -4,9 +4,9 @@
 #pragma once
 
 #include "articula/cuda/device_loops.hpp"
+#include "articula/kernels/body_axes_forward_text.hpp"
 #include "articula/kernels/centroidal_map_text.hpp"
 #include "articula/kernels/diagonal_text.hpp"
-#include "articula/kernels/inverse_dynamics_text.hpp"
 #include "articula/kernels/kinematics_text.hpp"
 #include "articula/kernels/listed_texts.hpp"
 #include "articula/kernels/path_text.hpp"

@@ -13,7 +13,12 @@ namespace articula::device {
 /// f(tree, memory) with one body of a limb, as the tree of one body that the kernels' texts take it for: all in registers.
 template <class F>
 ARTICULA_INLINE void with_one(int k, F&& f) {
-  const BodyIndex index{1, 0, 0, HingeKind::revolute, Handover::carry, Alignment::any, false, false, 1};
+  const BodyIndex index{.inboard = 1,
+                        .kind = HingeKind::revolute,
+                        .handover = Handover::carry,
+                        .alignment = Alignment::any,
+                        .twist = Alignment::twist,
+                        .v_end = 1};
   const Number pitch = 0, armature = looped_bodies[k].armature;
   Number x[body::count], K[6], nu, constants[block * constant::count];
 #pragma unroll

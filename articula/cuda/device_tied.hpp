@@ -4,11 +4,11 @@
 
 #include "articula/cuda/device_memory.hpp"
 #include "articula/cuda/device_tables.hpp"
+#include "articula/kernels/body_axes_forward_text.hpp"
+#include "articula/kernels/body_axes_mass_text.hpp"
 #include "articula/kernels/cholesky_text.hpp"
-#include "articula/kernels/inverse_dynamics_text.hpp"
 #include "articula/kernels/linearized_forward_text.hpp"
 #include "articula/kernels/listed.hpp"
-#include "articula/kernels/mass_matrix_text.hpp"
 
 namespace articula::device {
 

@@ -94,8 +94,12 @@ FoldedTree<S>::FoldedTree(const Model& model, const Folding& folding, int side) 
               v_end = from + 1 < whole.slots() ? whole.index[from + 1].v : whole.nv;
     b.inboard = here[b.inboard];
     b.has_carry = b.has_sides = false;
-    for (int other = 0; other < folding.sides; ++other)
-      if (whole.index[folding.slot[k][other]].alignment != b.alignment) b.alignment = Alignment::any;
+    for (int other = 0; other < folding.sides; ++other) {
+      const BodyIndex& its = whole.index[folding.slot[k][other]];
+      if (its.alignment != b.alignment) b.alignment = Alignment::any;
+      if (its.twist != b.twist) b.twist = its.twist == Alignment::any ? Alignment::any : Alignment::twist;
+      b.has_l |= its.has_l;
+    }
     if (k > 0) {
       BodyIndex& inboard = index_[b.inboard];
       (b.inboard == k - 1 ? inboard.has_carry : inboard.has_sides) = true;

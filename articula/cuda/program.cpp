@@ -170,9 +170,10 @@ class Tables {
     const std::size_t slots = tree_.slots(), padded_slots = (slots + block - 1) / block * block;
     table("BodyIndex", "tree_index", slots, [&](std::size_t k) {
       const BodyIndex& b = tree_.index[k];
-      return fmt::format("{{{},{},{},HingeKind({}),Handover({}),Alignment({}),{},{},{}}}", b.inboard, b.q,
-                         b.v, static_cast<int>(b.kind), static_cast<int>(b.handover),
-                         static_cast<int>(b.alignment), b.has_carry, b.has_sides, b.v_end);
+      return fmt::format("{{{},{},{},HingeKind({}),Handover({}),Alignment({}),Alignment({}),{},{},{},{}}}",
+                         b.inboard, b.q, b.v, static_cast<int>(b.kind), static_cast<int>(b.handover),
+                         static_cast<int>(b.alignment), static_cast<int>(b.twist), b.has_l, b.has_carry,
+                         b.has_sides, b.v_end);
     });
     numbers("tree_constants", tree_.constants, padded_slots * articula::constant::count);
     numbers("tree_pitch", tree_.pitch, slots);
@@ -188,11 +189,12 @@ class Tables {
         "t.nv = nv;\n"
         "  t.index = tree_index, t.constants = tree_constants, t.pitch = tree_pitch, t.armature = "
         "tree_armature;\n"
-        "  t.has_armature = {}, t.v_end = tree_v_end, t.angle = tree_angle, t.offset = tree_offset;\n"
+        "  t.has_armature = {}, t.suits_body_axes = {}, t.steps_inboard = {}, t.v_end = tree_v_end, t.angle "
+        "= tree_angle, t.offset = tree_offset;\n"
         "  t.twists = tree_twists, t.special = tree_special, t.specials = {};\n"
         "  t.gravity = {{Number({}), Number({}), Number({})}};\n  return t;\n}}\n",
-        tree_.has_armature, tree_.specials, number(tree_.gravity.x), number(tree_.gravity.y),
-        number(tree_.gravity.z));
+        tree_.has_armature, tree_.suits_body_axes, tree_.steps_inboard, tree_.specials,
+        number(tree_.gravity.x), number(tree_.gravity.y), number(tree_.gravity.z));
     const auto follow = [&](const char* name, std::span<const Model::FullVelocity> map) {
       table("Follow", name, map.size(), [&](std::size_t i) {
         return fmt::format("{{{},{},{}}}", map[i].source, number(map[i].multiplier), number(map[i].offset));

@@ -4,8 +4,8 @@
 
 #undef ARTICULA_ISA
 #define ARTICULA_ISA counted_text
+#include "articula/kernels/body_axes_mass_text.hpp"
 #include "articula/kernels/linearized_forward_text.hpp"
-#include "articula/kernels/mass_matrix_text.hpp"
 #include "articula/kernels/printed_forward_text.hpp"
 
 namespace articula::counting {

@@ -8,12 +8,12 @@
 
 #undef ARTICULA_ISA
 #define ARTICULA_ISA counted_text  // the texts are compiled here for Counted alone
+#include "articula/kernels/body_axes_forward_text.hpp"
+#include "articula/kernels/body_axes_mass_text.hpp"
 #include "articula/kernels/diagonal_text.hpp"
 #include "articula/kernels/fd1_to_fd4_text.hpp"
-#include "articula/kernels/inverse_dynamics_text.hpp"
 #include "articula/kernels/kinematics_text.hpp"
 #include "articula/kernels/mass_factor_text.hpp"
-#include "articula/kernels/mass_matrix_text.hpp"
 
 namespace articula::counting {
 
@@ -23,6 +23,7 @@ Counted* Bench::give(std::size_t count) {
 }
 
 Bench::Bench(const Model& model) : model(model), tree(model.tree<double>()) {
+  tree.steps_inboard = 0;  // the mass matrix by one text whatever n: in body axes (short_walks)
   const std::size_t n = tree.nv;
   const auto each = [this](Counted*& array, std::size_t count, bool wanted = true) {
     if (wanted) array = give(count);

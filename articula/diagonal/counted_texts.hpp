@@ -18,7 +18,7 @@ struct Bench {
   int nv() const { return tree.nv; }
 
   const Model& model;
-  const Tree<double>& tree;
+  Tree<double> tree;
   KernelMemory<Counted> m;
   DiagonalMemory<Counted> d;
   Counted *q, *v, *a, *tau, *dq, *dv, *da;  // the state and a perturbation

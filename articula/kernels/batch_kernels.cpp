@@ -1,10 +1,10 @@
 // Compiled once for each instruction set (CMakeLists.txt), like dynamics_kernels.cpp; and once more,
 // by varied_kernels.cpp, for states whose masses differ.
-#include "articula/kernels/inverse_dynamics_text.hpp"
+#include "articula/kernels/body_axes_forward_text.hpp"
+#include "articula/kernels/body_axes_mass_text.hpp"
 #include "articula/kernels/kinematics_text.hpp"
 #include "articula/kernels/lanes.hpp"
 #include "articula/kernels/linearized_forward_text.hpp"
-#include "articula/kernels/mass_matrix_text.hpp"
 #include "articula/kernels/tables.hpp"
 
 #if defined(__AVX512F__)
@@ -79,6 +79,7 @@ struct Batched {
     } else {
       Tree<P> w;
       w.bodies = t.bodies, w.nq = t.nq, w.nv = t.nv, w.index = t.index, w.has_armature = t.has_armature;
+      w.suits_body_axes = t.suits_body_axes, w.steps_inboard = t.steps_inboard;
       w.v_end = t.v_end, w.angle = t.angle, w.twists = t.twists;
       w.special = t.special, w.specials = t.specials;
       w.first_column = t.first_column, w.alone = t.alone, w.alone_count = t.alone_count;
@@ -101,6 +102,18 @@ struct Batched {
     return j + lanes <= n || n < lanes ? j : n - lanes;
   }
   static void gather(const T* states, long n, long stride, int used, T* to) {
+    if (used == lanes && n >= lanes) {  // nothing to mask
+      for (long j = 0; j < n; j += lanes) {
+        const long i = square_at(j, n);
+        Row square[lanes];
+#pragma GCC unroll 16
+        for (int s = 0; s < lanes; ++s) square[s] = Row::load(states + s * stride + i);
+        transpose(square);
+#pragma GCC unroll 16
+        for (int c = 0; c < lanes; ++c) square[c].store(to + (i + c) * lanes);
+      }
+      return;
+    }
     for (long j = 0; j < n; j += lanes) {
       const long i = square_at(j, n);
       const int count = n - i < lanes ? int(n - i) : lanes;
@@ -123,6 +136,18 @@ struct Batched {
   static void scatter(const T* from, long n, long stride, int used, T* states) {
     constexpr long ahead = 512 / sizeof(T);  // from the second cache to the first: an eighth faster
     const bool fetch = n > 2 * ahead;
+    if (used == lanes && n >= lanes && !fetch) {
+      for (long j = 0; j < n; j += lanes) {
+        const long i = square_at(j, n);
+        Row square[lanes];
+#pragma GCC unroll 16
+        for (int c = 0; c < lanes; ++c) square[c] = Row::load(from + (i + c) * lanes);
+        transpose(square);
+#pragma GCC unroll 16
+        for (int s = 0; s < lanes; ++s) square[s].store(states + s * stride + i);
+      }
+      return;
+    }
     for (long j = 0; j < n; j += lanes) {
       const long i = square_at(j, n);
       const int count = n - i < lanes ? int(n - i) : lanes;

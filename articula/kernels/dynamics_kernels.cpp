@@ -1,9 +1,9 @@
 // Compiled once for each instruction set (CMakeLists.txt). Nothing here may be shared between them: the texts
 // live in the namespace ARTICULA_ISA, the small functions under them are always inlined.
-#include "articula/kernels/inverse_dynamics_text.hpp"
+#include "articula/kernels/body_axes_forward_text.hpp"
+#include "articula/kernels/body_axes_mass_text.hpp"
 #include "articula/kernels/kinematics_text.hpp"
 #include "articula/kernels/mass_factor_text.hpp"
-#include "articula/kernels/mass_matrix_text.hpp"
 #include "articula/kernels/path_text.hpp"
 #include "articula/kernels/tables.hpp"
 

@@ -1,5 +1,6 @@
-// Forward dynamics: JPL88's FD3, three sweeps (docs/math.md 4), with the Riccati recursion inside the inward
-// one. docs/kernels.md goes through that sweep line by line.
+// Forward dynamics in world axes: JPL88's FD3, three sweeps (docs/math.md 4), with the Riccati recursion inside
+// the inward one. docs/kernels.md goes through that sweep line by line. For algorithms that need P, K and
+// accelerations in world axes, and for models that these suit better than body_axes_forward_text.hpp.
 //
 //   outward, with joint accelerations zero (outward_text.hpp):
 //   (1) z = phi* a,  f = M z + b
@@ -326,8 +327,8 @@ struct FetchOutward {
 
 /// Returns the smallest pivot of D: not positive where some joint has no inertia to move.
 template <class S>
-S forward_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau, const S* wrenches,
-                   const KernelMemory<S>& m, S* a) {
+S forward_dynamics_in_world_axes(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau,
+                                 const S* wrenches, const KernelMemory<S>& m, S* a) {
   move_and_load_bodies<true, false>(tree, q, v, static_cast<const S*>(nullptr), m.x);
   subtract_wrenches(tree, wrenches, m.x);
   if constexpr (wide_bodies < S >> 1) {

@@ -33,14 +33,4 @@ ARTICULA_INLINE void gather_forces(const Tree<Real<S>>& tree, const KernelMemory
   }
 }
 
-template <class S>
-void inverse_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a, const S* wrenches,
-                      const KernelMemory<S>& m, S* tau) {
-  move_and_load_bodies<false, false>(tree, q, v, a, m.x);
-  subtract_wrenches(tree, wrenches, m.x);
-  gather_forces(tree, m, tau);
-  if (a && tree.has_armature)
-    for (int i = 0; i < tree.nv; ++i) tau[i] = tau[i] + a[i] * tree.armature[i];
-}
-
 }  // namespace articula::ARTICULA_ISA

@@ -150,15 +150,15 @@ ARTICULA_INLINE void upper_rows(const Tree<Real<S>>& tree, const KernelMemory<S>
   for (long i = 0; i < nv; ++i) M[i * nv + i] = M[i * nv + i] + tree.armature[i];
 }
 
-/// Full symmetric, row-major, full coordinates.
+/// The upper triangle, row-major, full coordinates.
 template <class S>
-void mass_matrix(const Tree<Real<S>>& tree, const S* q, const KernelMemory<S>& m, S* M) {
+ARTICULA_INLINE void mass_matrix_in_world_axes(const Tree<Real<S>>& tree, const S* q,
+                                               const KernelMemory<S>& m, S* M) {
   composite_inertias(tree, q, m);
   if (row_length(tree.nv) == short_row)  // known to the compiler
     upper_rows(tree, m, short_row, M);
   else
     upper_rows(tree, m, row_length(tree.nv), M);
-  mirror(tree.nv, M);
 }
 
 }  // namespace articula::ARTICULA_ISA

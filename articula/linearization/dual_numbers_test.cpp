@@ -1,8 +1,8 @@
 // The linearizations against the dynamics kernels' own text, run with dual numbers: exact derivatives.
 #include <gtest/gtest.h>
 
+#include "articula/kernels/body_axes_forward_text.hpp"
 #include "articula/kernels/forward_dynamics_text.hpp"
-#include "articula/kernels/inverse_dynamics_text.hpp"
 #include "articula/linearization/linearized_forward.hpp"
 #include "articula/linearization/linearized_inverse.hpp"
 #include "articula/model/configuration.hpp"

@@ -31,6 +31,49 @@ struct Screw {
   Vec3<S> h, ph;
 };
 
+/// The same for the unit vector of axis i, of a body whose own axes are those in use: rows without numbers.
+template <int i>
+struct UnitTurn {};
+template <int i>
+struct UnitSlide {};
+template <int i, class R>
+struct UnitScrew {
+  R pitch;
+};
+
+/// A body's own axes, seen in themselves, and the unit vectors along them.
+struct OwnAxes {};
+template <int i>
+struct Unit {};
+ARTICULA_INLINE Unit<0> column_x(const OwnAxes&) { return {}; }
+ARTICULA_INLINE Unit<1> column_y(const OwnAxes&) { return {}; }
+ARTICULA_INLINE Unit<2> column_z(const OwnAxes&) { return {}; }
+
+template <class S>
+ARTICULA_INLINE Turn<S> turn_about(const Vec3<S>& h) {
+  return {h};
+}
+template <int i>
+ARTICULA_INLINE UnitTurn<i> turn_about(const Unit<i>&) {
+  return {};
+}
+template <class S>
+ARTICULA_INLINE Slide<S> slide_along(const Vec3<S>& h) {
+  return {h};
+}
+template <int i>
+ARTICULA_INLINE UnitSlide<i> slide_along(const Unit<i>&) {
+  return {};
+}
+template <class S, class R>
+ARTICULA_INLINE Screw<S> screw_along(const Vec3<S>& h, const R& pitch) {
+  return {h, h * pitch};
+}
+template <int i, class R>
+ARTICULA_INLINE UnitScrew<i, R> screw_along(const Unit<i>&, const R& pitch) {
+  return {pitch};
+}
+
 template <class S>
 ARTICULA_INLINE Spatial<S> spatial(const Turn<S>& r) {
   return {r.h, {S(0), S(0), S(0)}};
@@ -82,6 +125,62 @@ ARTICULA_INLINE Spatial<S> operator*(const ArticulatedInertia<S>& P, const Screw
   return P * spatial(r);
 }
 
+template <int i, class V>
+ARTICULA_INLINE auto& component(V& a) {
+  if constexpr (i == 0)
+    return a.x;
+  else if constexpr (i == 1)
+    return a.y;
+  else
+    return a.z;
+}
+template <int i, class M>
+ARTICULA_INLINE auto column(const M& m) {
+  if constexpr (i == 0)
+    return column_x(m);
+  else if constexpr (i == 1)
+    return column_y(m);
+  else
+    return column_z(m);
+}
+template <int i, class X>
+ARTICULA_INLINE X dot(const UnitTurn<i>&, const Spatial<X>& f) {
+  return component<i>(f.w);
+}
+template <int i, class X>
+ARTICULA_INLINE X dot(const UnitSlide<i>&, const Spatial<X>& f) {
+  return component<i>(f.v);
+}
+template <int i, class R, class X>
+ARTICULA_INLINE X dot(const UnitScrew<i, R>& r, const Spatial<X>& f) {
+  return component<i>(f.w) + component<i>(f.v) * r.pitch;
+}
+template <int i, class X>
+ARTICULA_INLINE void add(Spatial<X>& x, const UnitTurn<i>&, const X& v) {
+  component<i>(x.w) = component<i>(x.w) + v;
+}
+template <int i, class X>
+ARTICULA_INLINE void add(Spatial<X>& x, const UnitSlide<i>&, const X& v) {
+  component<i>(x.v) = component<i>(x.v) + v;
+}
+template <int i, class R, class X>
+ARTICULA_INLINE void add(Spatial<X>& x, const UnitScrew<i, R>& r, const X& v) {
+  component<i>(x.w) = component<i>(x.w) + v;
+  component<i>(x.v) = component<i>(x.v) + v * r.pitch;
+}
+template <int i, class S>
+ARTICULA_INLINE Spatial<S> operator*(const ArticulatedInertia<S>& P, const UnitTurn<i>&) {
+  return {column<i>(full(P.J)), column<i>(star(P.B))};
+}
+template <int i, class S>
+ARTICULA_INLINE Spatial<S> operator*(const ArticulatedInertia<S>& P, const UnitSlide<i>&) {
+  return {column<i>(P.B), column<i>(full(P.C))};
+}
+template <int i, class R, class S>
+ARTICULA_INLINE Spatial<S> operator*(const ArticulatedInertia<S>& P, const UnitScrew<i, R>& r) {
+  return P * UnitTurn<i>{} + P * UnitSlide<i>{} * r.pitch;
+}
+
 // --- the kinds --------------------------------------------------------------------------------------
 /// The one list of the kinds: name and struct. A new kind is a struct below and an entry here.
 #define ARTICULA_HINGE_KINDS(entry)                                             \
@@ -110,9 +209,9 @@ struct Revolute {
   ARTICULA_INLINE static Vec3<S> slide(const S*, const R&) {
     return {S(0), S(0), S(0)};
   }
-  template <int i, class S, class R>
-  ARTICULA_INLINE static Turn<S> row(const Mat3<S>& axes, const R&) {
-    return {column_z(axes)};
+  template <int i, class Axes, class R>
+  ARTICULA_INLINE static auto row(const Axes& axes, const R&) {
+    return turn_about(column_z(axes));
   }
 };
 
@@ -125,9 +224,9 @@ struct Prismatic {
   ARTICULA_INLINE static Vec3<S> slide(const S* q, const R&) {
     return {S(0), S(0), q[0]};
   }
-  template <int i, class S, class R>
-  ARTICULA_INLINE static Slide<S> row(const Mat3<S>& axes, const R&) {
-    return {column_z(axes)};
+  template <int i, class Axes, class R>
+  ARTICULA_INLINE static auto row(const Axes& axes, const R&) {
+    return slide_along(column_z(axes));
   }
 };
 
@@ -140,9 +239,9 @@ struct Helical {
   ARTICULA_INLINE static Vec3<S> slide(const S* q, const R& pitch) {
     return {S(0), S(0), q[0] * pitch};
   }
-  template <int i, class S, class R>
-  ARTICULA_INLINE static Screw<S> row(const Mat3<S>& axes, const R& pitch) {
-    return {column_z(axes), column_z(axes) * pitch};
+  template <int i, class Axes, class R>
+  ARTICULA_INLINE static auto row(const Axes& axes, const R& pitch) {
+    return screw_along(column_z(axes), pitch);
   }
 };
 
@@ -156,12 +255,12 @@ struct Cylindrical {
   ARTICULA_INLINE static Vec3<S> slide(const S* q, const R&) {
     return {S(0), S(0), q[1]};
   }
-  template <int i, class S, class R>
-  ARTICULA_INLINE static auto row(const Mat3<S>& axes, const R&) {
+  template <int i, class Axes, class R>
+  ARTICULA_INLINE static auto row(const Axes& axes, const R&) {
     if constexpr (i == 0)
-      return Turn<S>{column_z(axes)};
+      return turn_about(column_z(axes));
     else
-      return Slide<S>{column_z(axes)};
+      return slide_along(column_z(axes));
   }
 };
 
@@ -175,26 +274,16 @@ struct Planar {
   ARTICULA_INLINE static Vec3<S> slide(const S* q, const R&) {
     return {q[1], q[2], S(0)};
   }
-  template <int i, class S, class R>
-  ARTICULA_INLINE static auto row(const Mat3<S>& axes, const R&) {
+  template <int i, class Axes, class R>
+  ARTICULA_INLINE static auto row(const Axes& axes, const R&) {
     if constexpr (i == 0)
-      return Turn<S>{column_z(axes)};
+      return turn_about(column_z(axes));
     else if constexpr (i == 1)
-      return Slide<S>{column_x(axes)};
+      return slide_along(column_x(axes));
     else
-      return Slide<S>{column_y(axes)};
+      return slide_along(column_y(axes));
   }
 };
-
-template <int i, class S>
-ARTICULA_INLINE Vec3<S> axis_of(const Mat3<S>& axes) {
-  if constexpr (i == 0)
-    return column_x(axes);
-  else if constexpr (i == 1)
-    return column_y(axes);
-  else
-    return column_z(axes);
-}
 
 /// q = unit quaternion (x, y, z, w); v = angular velocity in the outboard body's axes.
 struct Spherical {
@@ -206,9 +295,9 @@ struct Spherical {
   ARTICULA_INLINE static Vec3<S> slide(const S*, const R&) {
     return {S(0), S(0), S(0)};
   }
-  template <int i, class S, class R>
-  ARTICULA_INLINE static Turn<S> row(const Mat3<S>& axes, const R&) {
-    return {axis_of<i>(axes)};
+  template <int i, class Axes, class R>
+  ARTICULA_INLINE static auto row(const Axes& axes, const R&) {
+    return turn_about(column<i>(axes));
   }
 };
 
@@ -222,12 +311,12 @@ struct Free {
   ARTICULA_INLINE static Vec3<S> slide(const S* q, const R&) {
     return {q[4], q[5], q[6]};
   }
-  template <int i, class S, class R>
-  ARTICULA_INLINE static auto row(const Mat3<S>& axes, const R&) {
+  template <int i, class Axes, class R>
+  ARTICULA_INLINE static auto row(const Axes& axes, const R&) {
     if constexpr (i < 3)
-      return Turn<S>{axis_of<i>(axes)};
+      return turn_about(column<i>(axes));
     else
-      return Slide<S>{axis_of<i - 3>(axes)};
+      return slide_along(column<i - 3>(axes));
   }
 };
 
@@ -258,22 +347,28 @@ ARTICULA_INLINE void for_each_index(F&& f) {
   }
 }
 
-/// H of joint kind J at body axes R: rows by shape.
-template <class J, class S>
+/// H of joint kind J at body axes R, or OwnAxes: rows by shape.
+template <class J, class S, class Axes = Mat3<S>>
 struct HingeMap {
-  const Mat3<S>& axes;
+  const Axes& axes;
   Real<S> pitch;
   template <int i>
   ARTICULA_INLINE auto row() const {
     return J::template row<i>(axes, pitch);
   }
 };
+/// H of a body in its own axes.
+template <class J, class S>
+ARTICULA_INLINE HingeMap<J, S, OwnAxes> own_hinge(const Real<S>& pitch) {
+  static constexpr OwnAxes axes;
+  return {axes, pitch};
+}
 /// H* v
-template <class X, class J, class S>
-ARTICULA_INLINE Spatial<X> star_times(const HingeMap<J, S>& H, const X* v) {
+template <class X, class J, class S, class Axes>
+ARTICULA_INLINE Spatial<X> star_times(const HingeMap<J, S, Axes>& H, const X* v) {
   const X O(0);
   Spatial<X> x{{O, O, O}, {O, O, O}};
-  if constexpr (J::nv == 1) {
+  if constexpr (J::nv == 1 && !std::is_same_v<Axes, OwnAxes>) {
     const auto r = H.template row<0>();
     if constexpr (requires { r.ph; })
       return {r.h * v[0], r.ph * v[0]};
@@ -287,8 +382,8 @@ ARTICULA_INLINE Spatial<X> star_times(const HingeMap<J, S>& H, const X* v) {
   }
 }
 /// out = H f
-template <class X, class J, class S, class Y>
-ARTICULA_INLINE void times(const HingeMap<J, S>& H, const Spatial<Y>& f, X* out) {
+template <class X, class J, class S, class Axes, class Y>
+ARTICULA_INLINE void times(const HingeMap<J, S, Axes>& H, const Spatial<Y>& f, X* out) {
   for_each_index<J::nv>([&](auto i) { out[i.value] = dot(H.template row<i.value>(), f); });
 }
 

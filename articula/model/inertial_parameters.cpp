@@ -129,7 +129,7 @@ InertialConstants inertial_constants(double mass, const Vec3<double>& mp, const 
   const auto& d = principal.values;
   const Vec3<double> a = principal.axes[0] * std::sqrt(std::max(0.0, d[1] - d[0]));
   const Vec3<double> b = principal.axes[2] * std::sqrt(std::max(0.0, d[2] - d[1]));
-  return {mp, (b - a) * 0.5, b + a, mass, d[1], (J.xx + J.yy + J.zz) / 2 - d[1]};
+  return {mp, (b - a) * 0.5, b + a, mass, d[1], (J.xx + J.yy + J.zz) / 2 - d[1], J};
 }
 
 InertialConstants inertial_constants(const InertialParameters& p, const Mat3<double>& link_axes) {

@@ -37,11 +37,12 @@ inline double negligible_inertia(double mass) { return std::max(1e-12 * mass, 1e
 /// Principal moments, ascending; what only rounding left of them is zero.
 std::array<double, 3> principal_moments(const Sym3<double>& J);
 
-/// A body's constants from constant::mp to constant::sigma (tree.hpp) in this order, all in the body's
-/// internal axes, J being its inertia about the origin.
+/// A body's constants from constant::mp on (tree.hpp) in this order, all in the body's internal axes, J being its
+/// inertia about the origin.
 struct InertialConstants {
   Vec3<double> mp, u, w;
   double m, lambda, sigma;
+  Sym3<double> J;
 };
 InertialConstants inertial_constants(double mass, const Vec3<double>& mp, const Sym3<double>& J);
 /// A body's constants from parameters in link axes, which the body's internal axes see as link_axes.

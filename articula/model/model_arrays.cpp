@@ -38,6 +38,7 @@ void put_constants(TreeData<R>& out, int slot, const Hinge& hinge, const Body& b
   put(constant::m, std::array{J.m});
   put(constant::lambda, std::array{J.lambda});
   put(constant::sigma, std::array{J.sigma});
+  put(constant::J, std::array{J.J.xx, J.J.yy, J.J.zz, J.J.xy, J.J.xz, J.J.yz});
 }
 
 /// Armatures of a hinge's freedoms; less than nothing where nothing resists, see `roundings`.
@@ -100,6 +101,28 @@ void put_subtree_ends(TreeData<R>& out, int slots, int nv) {
     out.v_end.resize(slot + 1 < slots ? out.index[slot + 1].v : nv, out.index[slot].v_end);
 }
 
+/// Tree::suits_body_axes and steps_inboard. What a revolute joint's P costs to turn and to shift, in the time of one
+/// component of l: a turn that is not a quarter takes five; world axes take six more than body axes without these.
+template <class R>
+void choose_sweeps(TreeData<R>& out, int slots) {
+  std::vector<long> steps(slots, 0);
+  long cost = 0, most = 0;
+  for (int slot = 1; slot < slots; ++slot) {
+    const BodyIndex& b = out.index[slot];
+    if (b.inboard == 0) continue;
+    out.tree.steps_inboard += steps[slot] = steps[b.inboard] + 1;
+    most += 6;
+    if (b.kind != HingeKind::revolute || b.twist == Alignment::any) {
+      cost += 12;
+      continue;
+    }
+    cost += (b.has_l & 1) + (b.has_l >> 1 & 1) + (b.has_l >> 2 & 1);
+    if (b.twist == Alignment::twist) cost += 5;
+    if (b.alignment == Alignment::any) cost += 5;
+  }
+  out.tree.suits_body_axes = cost <= most;
+}
+
 }  // namespace
 
 template <class R>
@@ -123,6 +146,9 @@ void Model::Data::fill(TreeData<R>& out) const {
     b.q = q;
     b.v = v;
     b.alignment = hinge.alignment;
+    b.twist = hinge.twist;
+    b.has_l = static_cast<unsigned char>((hinge.l.x != 0 ? 1 : 0) | (hinge.l.y != 0 ? 2 : 0) |
+                                         (hinge.l.z != 0 ? 4 : 0));
     put_handover(out, slot, last_child);
     out.pitch[slot] = static_cast<R>(hinge.pitch);
     out.offset.data()[slot] = static_cast<R>(hinge.offset);
@@ -140,6 +166,8 @@ void Model::Data::fill(TreeData<R>& out) const {
   out.tree.nv = v;
   put_columns(out, slots);
   put_subtree_ends(out, slots, v);
+  out.tree.steps_inboard = 0;
+  choose_sweeps(out, slots);
 }
 
 template void Model::Data::fill(TreeData<double>& out) const;

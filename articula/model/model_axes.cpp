@@ -7,9 +7,16 @@ namespace articula {
 
 namespace {
 
-constexpr double rounding = 1e-15;  // of E's numbers, made of products of rotations
+constexpr double rounding = 1e-15;  // of numbers of size one, made of products of rotations
 
 Mat3<double> turn_about_z(double sine, double cosine) { return {cosine, -sine, 0, sine, cosine, 0, 0, 0, 1}; }
+
+/// A vector whose components that are rounding alone are zero: sweeps skip these.
+Vec3<double> without_rounding(const Vec3<double>& a) {
+  const double least = rounding * std::sqrt(dot(a, a));
+  const auto clean = [least](double x) { return std::abs(x) <= least ? 0 : x; };
+  return {clean(a.x), clean(a.y), clean(a.z)};
+}
 
 /// E = Rz(a) Rx(t) Rz(b): b goes to the offset. sin(t) is taken positive, and returned.
 double take_last_turn(Hinge& h) {
@@ -32,15 +39,15 @@ double take_last_turn(Hinge& h) {
 
 /// What E is now, and its numbers without rounding.
 void classify(Hinge& h, double sine) {
+  h.twist = std::abs(h.E.zz) < rounding      ? Alignment::perpendicular
+            : sine <= rounding && h.E.zz > 0 ? Alignment::parallel
+                                             : Alignment::twist;
   const bool twist = std::abs(h.E.xy) < rounding && std::abs(h.E.xz) < rounding && h.E.xx > 0;  // a = 0
   if (!twist) return;
-  h.alignment = Alignment::twist;
-  if (std::abs(h.E.zz) < rounding) {
+  h.alignment = h.twist;
+  if (h.twist == Alignment::perpendicular) {
     h.E = {1, 0, 0, 0, 0, -1, 0, 1, 0};
-    h.alignment = Alignment::perpendicular;
-  } else if (sine <= rounding && h.E.zz > 0) {
-    h.alignment = Alignment::parallel;
-  } else {
+  } else if (h.twist == Alignment::twist) {
     h.E.xx = 1;
     h.E.xy = h.E.xz = h.E.yx = h.E.zx = 0;
   }
@@ -72,7 +79,7 @@ void Model::Data::choose_axes() {
     Hinge& h = hinges[k];
     if (bodies[k].inboard >= 0) {
       h.E = turned_by[bodies[k].inboard] * h.E;
-      h.l = turned_by[bodies[k].inboard] * h.l;
+      h.l = without_rounding(turned_by[bodies[k].inboard] * h.l);
     }
     if (!visit(h.kind, [](auto j) { return j.axial; })) continue;
     classify(h, take_last_turn(h));
@@ -88,7 +95,7 @@ void Model::Data::choose_axes() {
     if (!visit(h.kind, [](auto j) { return j.axial && j.angle < 0; })) continue;
     h.E = h.E * turn_about_z(std::sin(h.offset), std::cos(h.offset));  // it has no angle to count from there
     h.offset = 0;
-    h.alignment = Alignment::any;
+    h.alignment = h.twist = Alignment::any;
   }
 }
 

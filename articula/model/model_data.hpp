@@ -47,7 +47,8 @@ struct Hinge {
   PerFreedom armature;
   double offset = 0;  // see Tree
   Alignment alignment = Alignment::any;
-  PerFreedom rounding = -1;  // where nothing resists: MasslessFreedom::scale
+  Alignment twist = Alignment::any;  // see BodyIndex
+  PerFreedom rounding = -1;          // where nothing resists: MasslessFreedom::scale
 };
 
 struct Model::Data {

@@ -17,7 +17,8 @@ enum : int {
   m = 21,       // mass
   lambda = 22,  // see u
   sigma = 23,   // of the second moment of mass: Sigma = sigma Id - (u w* + w u*)
-  count = 24,
+  J = 24,       // Sym3: the inertia about O_k, body axes
+  count = 30,
 };
 }
 
@@ -46,9 +47,12 @@ struct BodyIndex {
   HingeKind kind;
   Handover handover;
   Alignment alignment;
-  bool has_carry;  // body k + 1 is a child
-  bool has_sides;  // there are further children
-  int v_end;       // one past the last velocity outboard of this joint: v .. v_end - 1 are its subtree's
+  // Of a revolute joint whose E is Rz(a) Rx(t): what Rx(t) is, whatever a (not 0: `alignment` is any). Else any.
+  Alignment twist;
+  unsigned char has_l;  // bits 1, 2, 4: the joint's origin l has an x, y, z component
+  bool has_carry;       // body k + 1 is a child
+  bool has_sides;       // there are further children
+  int v_end;            // one past the last velocity outboard of this joint: v .. v_end - 1 are its subtree's
 };
 
 inline constexpr int scattered = -2;  // no velocity: the least is -1, of the world's lane
@@ -65,6 +69,8 @@ struct Tree {
   const R* pitch = nullptr;          // by slot
   const R* armature = nullptr;       // by velocity
   bool has_armature = false;
+  bool suits_body_axes = false;           // forward dynamics takes less in body axes than in world axes
+  long steps_inboard = 0;                 // joints inboard of a joint, over all joints
   const int* v_end = nullptr;             // by velocity: BodyIndex::v_end of its joint
   const int* angle = nullptr;             // by slot, padded to a block: which q turns it about z, -1: none
   const R* offset = nullptr;              // by slot, padded: added to that angle

@@ -1,9 +1,9 @@
-// sincos for every scalar. The packed one is the same arithmetic in each lane, within 0.8 ulp of the true
+// sincos for every scalar. The packed one is the same arithmetic in each lane, within 0.9 ulp of the true
 // value (1.1 ulp at the few angles above 10^5 that are nearest to multiples of pi/2: 2e-31 absolute).
 //
-// Range reduction by pi/2 in three parts of 33 bits (exact products for |x| < 2^20 pi/2), then the minimax
-// polynomials of fdlibm on [-pi/4, pi/4] with the tail of the reduced argument carried along. Lanes that are
-// larger or not finite go through libm.
+// Range reduction by pi/2 in three parts (exact differences for |x| < 2^20 pi/2), then the minimax polynomials
+// of fdlibm on [-pi/4, pi/4] with the tail of the reduced argument carried along. Lanes that are larger or not
+// finite go through libm.
 #pragma once
 
 #include "articula/spatial/pack.hpp"
@@ -36,27 +36,33 @@ ARTICULA_INLINE SinCos<Pack<double, N, C>> sincos_near(const Pack<double, N, C>&
   const V shifter = (V{} + 0x1.8p52);
   const V quadrant = x * 6.36619772367581382433e-01 + shifter;
   const V n = quadrant - shifter;
+#ifdef __FMA__
+  // x - n pi/2 with pi/2 in parts of 53, 33 and 53 bits: the first difference and n2 are exact.
+  const V t = x - n * 1.5707963267948966e+00;
+  const V n2 = n * 0x1.1a62633100000p-54;
+  const V r = t - n2;
+  const V y = ((t - r) - n2) - n * 3.5215598651832e-27;
+#else
   const V t = x - n * 1.57079632673412561417e+00;
   const V n2 = n * 6.07710050630396597660e-11;
   const V r0 = t - n2;
   const V tail = ((t - r0) - n2) - n * 2.02226624879595063154e-21;
   const V r = r0 + tail;
   const V y = (r0 - r) + tail;
-  const V z = r * r;
+#endif
+  const V z = r * r, z2 = z * z;
 
-  const V ps = 8.33333333332248946124e-03 +
-               z * (-1.98412698298579493134e-04 +
-                    z * (2.75573137070700676789e-06 +
-                         z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)));
-  const V s = r - ((z * (0.5 * y - (z * r) * ps) - y) - (z * r) * -1.66666666666666324348e-01);
-  const V pc = z * (4.16666666666666019037e-02 +
-                    z * (-1.38888888888741095749e-03 +
-                         z * (2.48015872894767294178e-05 +
-                              z * (-2.75573143513906633035e-07 +
-                                   z * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11)))));
+  // Sums of pairs, which need not wait for each other.
+  const V ps =
+      (8.33333333332248946124e-03 + z * -1.98412698298579493134e-04) +
+      z2 * ((2.75573137070700676789e-06 + z * -2.50507602534068634195e-08) + z2 * 1.58969099521155010221e-10);
+  const V s = r + (y + (z * r) * (-1.66666666666666324348e-01 + z * ps));
+  const V pc = (4.16666666666666019037e-02 + z * -1.38888888888741095749e-03) +
+               z2 * ((2.48015872894767294178e-05 + z * -2.75573143513906633035e-07) +
+                     z2 * (2.08757232129817482790e-09 + z * -1.13596475577881948265e-11));
   const V hz = 0.5 * z;
   const V w = 1.0 - hz;
-  const V c = w + (((1.0 - w) - hz) + (z * pc - r * y));
+  const V c = w + (((1.0 - w) - hz) + (z2 * pc - r * y));
   return from_quadrant(angle, quadrant, s, c, near);
 }
 /// The same to the precision of a float, 2^-34: half the terms, and pi/2 in two parts.

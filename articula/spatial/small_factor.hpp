@@ -12,20 +12,20 @@ struct SmallFactor {
 
   /// Factors the lower triangle of D in place of L; returns the smallest d (not positive: singular).
   ARTICULA_INLINE S factor(const S (&D)[N][N]) {
-    S smallest = D[0][0];
+    S smallest = D[0][0], Ld[N][N];
 #pragma GCC unroll 6
     for (int j = 0; j < N; ++j) {
       S d = D[j][j];
 #pragma GCC unroll 6
-      for (int k = 0; k < j; ++k) d = d - L[j][k] * L[j][k] * pivot[k];
-      pivot[j] = d;
+      for (int k = 0; k < j; ++k) d = d - L[j][k] * Ld[j][k];
       inv_d[j] = reciprocal(d);
       smallest = smaller(smallest, d);
 #pragma GCC unroll 6
       for (int i = j + 1; i < N; ++i) {
         S r = D[i][j];
 #pragma GCC unroll 6
-        for (int k = 0; k < j; ++k) r = r - L[i][k] * L[j][k] * pivot[k];
+        for (int k = 0; k < j; ++k) r = r - L[i][k] * Ld[j][k];
+        Ld[i][j] = r;
         L[i][j] = r * inv_d[j];
       }
     }
@@ -45,8 +45,6 @@ struct SmallFactor {
       for (int k = i + 1; k < N; ++k) x[i] = x[i] - L[k][i] * x[k];
     }
   }
-
-  S pivot[N];
 };
 
 /// out = U D^-1, for N spatial columns.
