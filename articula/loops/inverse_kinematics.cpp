@@ -206,7 +206,10 @@ bool InverseKinematics::close(Out<double> q) {
   check_configuration(model_, "q", q);
   widen_limits(q);
   std::vector<double> trial(q.begin(), q.end());
-  if (!close_loops(trial)) return false;
+  if (!close_loops(trial)) {  // bars in one line pull along it in vain
+    nudge(q, trial);
+    if (!close_loops(trial)) return false;
+  }
   std::copy(trial.begin(), trial.end(), q.begin());
   return true;
 }
