@@ -105,8 +105,10 @@ export function reportPage(report: Report): void {
   trail.line.visible = report.forces.length === 0 && !leaves;
   add(toggle("Trail", "The path of the link that travels farthest, or was clicked", trail.line.visible, (on) => ((trail.line.visible = on), stage.touch())));
   if (report.forces.length > 0) add(toggle("Forces", "Contact forces", true, (on) => ((forces.group.visible = on), stage.touch())));
-  if (report.links.some((link) => link.twin !== undefined))
+  if (report.links.some((link) => link.twin !== undefined)) {
     add(toggle("Second", "The recording that this one is compared with", true, (on) => (mechanism.showTwins(on), stage.touch())));
+    shell.say(report.subtitle); // narrow pages have no room for it in the head
+  }
   add(toggle("Follow", "Keep the mechanism in view", following, (on) => (following = on)));
 
   add(
