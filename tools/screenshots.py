@@ -63,7 +63,7 @@ def pages(build, temporary, wanted):
         first = run("rk4", "--duration", "2", "--step", "0.01")
         second = run("euler", "--duration", "2", "--step", "0.01", "--integrator", "euler")
         articula("report", "puma560", first, "--compare", second, "--out", page)
-        yield "compare", page.as_uri(), play_to(1)
+        yield "compare", page.as_uri(), play_to(0.95)
 
 
 def shoot_view(browser, build, model, name, folder, prepare):
