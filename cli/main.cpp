@@ -89,11 +89,11 @@ ExitCode run(int argc, char** argv) {
       "Exit codes: 0 done, 1 the computation could not be done, 2 the command line or an input file is "
       "wrong.\n\n"
       "Example:\n  articula info quadruped --base free\n\nSee articula SUBCOMMAND --help.");
-  const std::vector<Subcommand> all{add_info(program),       add_check(program),   add_eval(program),
-                                    add_operators(program),  add_count(program),   add_bench(program),
-                                    add_simulate(program),   add_view(program),    add_convert(program),
-                                    add_covariance(program), add_rollout(program), add_merge(program),
-                                    add_status(program),     add_doctor(program),  add_completion(program)};
+  const std::vector<Subcommand> all{
+      add_info(program),  add_check(program),   add_eval(program),       add_operators(program),
+      add_count(program), add_bench(program),   add_simulate(program),   add_report(program),
+      add_view(program),  add_convert(program), add_covariance(program), add_rollout(program),
+      add_merge(program), add_status(program),  add_doctor(program),     add_completion(program)};
   if (argc == 1) {
     std::fputs(first_commands, stdout);
     std::fflush(stdout);

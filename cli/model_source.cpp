@@ -129,8 +129,9 @@ LoadedModel read_source(const std::string& source, const ReadOptions& options) {
   const auto status = fs::status(source, ignored);
   const bool is_file = fs::exists(status) && !fs::is_directory(status);
   if (is_scene(source) && (is_file || !source.ends_with(".json")))
-    throw InputError(
-        fmt::format("'{}' is a scene; expected a model here (eval, check and simulate take scenes)", source));
+    throw InputError(fmt::format(
+        "'{}' is a scene; expected a model here (eval, check, simulate, report and view take scenes)",
+        source));
   if (source == "-") return read_model(ModelText{read_all("-", "<stdin>"), "<stdin>", "", options});
   if (is_file) return read_model(source, options);
   if (source.starts_with("chain:")) return {.spec = chain_of(source)};

@@ -4,24 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
 
 #include "articula/loops/scene_of_model.hpp"
-#include "articula/report/recording_report.hpp"
 #include "cli/device.hpp"
 #include "cli/input.hpp"
 #include "cli/journal.hpp"
 #include "cli/mechanism_motion.hpp"
 #include "cli/model_source.hpp"
 #include "cli/monte_carlo.hpp"
+#include "cli/motion_report.hpp"
 #include "cli/output.hpp"
 #include "cli/plot.hpp"
 #include "cli/progress.hpp"
 #include "cli/resume.hpp"
-#include "cli/scene_motion.hpp"
 #include "cli/scene_source.hpp"
 #include "cli/states.hpp"
 #include "cli/stop.hpp"
@@ -227,10 +225,7 @@ ExitCode run_scene(const SimulateOptions& o) {
   if (setup.torque) std::fill(setup.tau.begin(), setup.tau.end(), 0.0);  // instead of the scene's
   check_start("", scene.model(), setup);
   return run_mechanism(o, scene.model(), setup, scene.constraints(), [&](const Recording& recording) {
-    Report report = report_of(recording, scene.model(), scene_shapes(o.model.source, scene.spec()));
-    report.title = std::filesystem::path(scene.spec().where).stem().string();
-    add_grasp_forces(report, recording, scene);
-    return report;
+    return scene_report({recording, ""}, nullptr, scene, o.model);
   });
 }
 
@@ -264,10 +259,7 @@ ExitCode run(const SimulateOptions& o) {
   }
   check_start(o.initial, model, setup);
   return run_mechanism(o, model, setup, constraints, [&](const Recording& recording) {
-    const ModelVisuals visuals = load_visuals(o.model.source, o.model.read_options());
-    Report report = report_of(recording, model, visuals.links);
-    for (const auto& finding : visuals.findings) report.notes.push_back(finding.message);
-    return report;
+    return model_report({recording, ""}, nullptr, model, o.model);
   });
 }
 

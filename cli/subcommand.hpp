@@ -38,6 +38,7 @@ Subcommand add_operators(CLI::App& program);
 Subcommand add_count(CLI::App& program);
 Subcommand add_bench(CLI::App& program);
 Subcommand add_simulate(CLI::App& program);
+Subcommand add_report(CLI::App& program);
 Subcommand add_view(CLI::App& program);
 Subcommand add_convert(CLI::App& program);
 Subcommand add_covariance(CLI::App& program);

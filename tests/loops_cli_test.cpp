@@ -217,7 +217,7 @@ TEST(SceneCommand, ScenesMayComeFromStdin) {
 }
 
 TEST(SceneCommand, ModelsAreExpectedElsewhere) {
-  for (const char* command : {"info", "operators --identities", "bench", "count", "view"}) {
+  for (const char* command : {"info", "operators --identities", "bench", "count"}) {
     const Printed ran = run(std::string(command) + " two_arms", true);
     EXPECT_EQ(ran.code, 2) << command;
     EXPECT_NE(ran.out.find("'two_arms' is a scene"), std::string::npos) << ran.out;

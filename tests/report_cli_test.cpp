@@ -1,4 +1,4 @@
-// articula view: pages on disk, and the server that answers its own page only.
+// articula view and report: pages on disk, and the server that answers its own page only.
 #include <gtest/gtest.h>
 
 #ifdef ARTICULA_PROGRAM
@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -224,6 +226,103 @@ TEST_F(ViewCommand, ComputesWhatSlidersAskFor) {
   EXPECT_GE(status_of(served.raw("nonsense\r\n\r\n")), 400);
   EXPECT_EQ(status_of(ask(R"({"values": [0, 0], "frame": 0})")), 200) << "it still answers";
   EXPECT_EQ(served.end(SIGTERM), 0);
+}
+
+TEST_F(ViewCommand, DragsAFrame) {
+  Served served("arm7");
+  ASSERT_GT(served.port, 0);
+  const auto ask = [&](const std::string& more, int frame = 8) {
+    return served.post(
+        R"({"values": [0.3, 0.4, 0.3, 0.4, 0.3, 0.4, 0.3], "frame": )" + std::to_string(frame) + more + "}",
+        served.token);
+  };
+  const json before = json::parse(body_of(ask("")));
+  std::vector<double> to = before["position"];
+  to[0] += 0.03, to[2] -= 0.05;
+  const json after = json::parse(body_of(ask(R"(, "drag": {"position": )" + json(to).dump() + "}")));
+  for (int i = 0; i < 3; ++i) EXPECT_NEAR(after["position"][i].get<double>(), to[i], 1e-8);
+  EXPECT_NE(after["values"], before["values"]);
+  const json turned = json::parse(body_of(ask(R"(, "drag": {"position": )" + json(to).dump() +
+                                              R"(, "quaternion": )" + before["quaternion"].dump() + "}")));
+  for (int i = 0; i < 4; ++i)
+    EXPECT_NEAR(turned["quaternion"][i].get<double>(), before["quaternion"][i].get<double>(), 1e-7);
+  for (const char* wrong :
+       {R"(, "drag": 1)", R"(, "drag": {})", R"(, "drag": {"position": [1, 2]})",
+        R"(, "drag": {"position": [1, 2, NaN]})", R"(, "drag": {"position": [1, 2, null]})",
+        R"(, "drag": {"position": [1, 2, 1e999]})", R"(, "drag": {"position": [1, 2, "3"]})",
+        R"(, "drag": {"position": [1, 2, 3], "quaternion": [0, 0, 0, 0]})",
+        R"(, "drag": {"position": [1, 2, 3], "quaternion": [1, 0, 0]})", R"(, "move": [])",
+        R"(, "move": {"slider": 0})", R"(, "move": {"slider": -1, "to": 0})",
+        R"(, "move": {"slider": 99, "to": 0})", R"(, "move": {"slider": 0.5, "to": 0})",
+        R"(, "move": {"slider": 0, "to": "x"})",
+        R"(, "move": {"slider": 0, "to": 0}, "drag": {"position": [0, 0, 0]})", R"(, "frame": 0)"}) {
+    const std::string refused = ask(wrong);
+    EXPECT_EQ(status_of(refused), 400) << wrong;
+    const std::string why = body_of(refused);
+    EXPECT_EQ(std::count(why.begin(), why.end(), '\n'), 1) << why;
+  }
+  EXPECT_EQ(status_of(ask(R"(, "drag": {"position": [0, 0, 0]})", 99)), 400) << "no such frame";
+  EXPECT_EQ(status_of(ask(R"(, "drag": {"position": [1e300, -1e300, 1e300]})")), 200) << "far, that is all";
+  EXPECT_EQ(served.end(SIGTERM), 0);
+}
+
+TEST_F(ViewCommand, ShowsScenesWithTheirLoopsClosed) {
+  for (const char* scene : {"four_bar", "gripper", "slider_crank", "stewart", "two_arms"})
+    EXPECT_EQ(run("view " + std::string(scene) + " --out /dev/null").code, 0) << scene;
+  Served served("four_bar");
+  ASSERT_GT(served.port, 0);
+  const std::string page = served.get("/?token=" + served.token, served.host());
+  EXPECT_NE(page.find("\"title\":\"four_bar\""), std::string::npos);
+  EXPECT_NE(page.find("\"closed\":true"), std::string::npos);
+  const std::string q = "[1.0, -0.5518306301574996, -2.2941283453776]";
+  const json moved = json::parse(body_of(served.post(
+      R"({"values": )" + q + R"(, "frame": 0, "move": {"slider": 0, "to": 1.2}})", served.token)));
+  const auto at = moved["values"].get<std::vector<double>>();
+  EXPECT_NEAR(at[0], 1.2, 1e-8);
+  EXPECT_GT(std::abs(at[1] + 0.5518306301574996), 0.01) << "the others follow";
+  const std::string open = served.post(R"({"values": [0, 0, 0], "frame": 0})", served.token);
+  EXPECT_EQ(status_of(open), 200) << "closed from there";
+  EXPECT_EQ(served.end(SIGTERM), 0);
+}
+
+TEST_F(ViewCommand, ComparesTwoRecordings) {
+  const fs::path folder = fs::temp_directory_path() / ("articula_compare_" + std::to_string(getpid()));
+  fs::create_directories(folder);
+  const auto in = [&](const char* name) { return (folder / name).string(); };
+  const auto simulate = [&](const std::string& words, const char* out) {
+    EXPECT_EQ(run("simulate " + words + " --out " + in(out)).code, 0) << words;
+  };
+  simulate("double_pendulum --duration 0.2 --step 0.01", "a.csv");
+  simulate("double_pendulum --duration 0.2 --step 0.01 --integrator euler", "b.npz");
+  simulate("chain:3 --duration 0.1 --step 0.01", "chain.csv");
+  simulate("four_bar --duration 0.1 --step 0.01", "bars.csv");
+  const auto page = [&](const std::string& words) {
+    return run("report " + words + " --out " + in("page.html"));
+  };
+  EXPECT_EQ(page("double_pendulum " + in("a.csv")).code, 0);
+  const Printed ran = page("double_pendulum " + in("a.csv") + " --compare " + in("b.npz"));
+  ASSERT_EQ(ran.code, 0) << ran.out;
+  std::ifstream file(in("page.html"));
+  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  for (const char* what :
+       {"\"position difference\"", "\"compared\":true", "\"twin\":0", "dashed, see-through: b.npz"})
+    EXPECT_NE(text.find(what), std::string::npos) << what;
+  EXPECT_EQ(page("four_bar " + in("bars.csv") + " --compare " + in("bars.csv")).code, 0);
+  EXPECT_EQ(run("report double_pendulum " + in("a.csv") + " --out -").code, 0);
+  const auto refused = [&](const std::string& words, const char* why) {
+    const Printed told = page(words);
+    EXPECT_EQ(told.code, 2) << words;
+    EXPECT_NE(told.out.find(why), std::string::npos) << told.out;
+    EXPECT_EQ(told.out.find('\n'), told.out.size() - 1) << "one line: " << told.out;
+  };
+  refused("double_pendulum " + in("a.csv") + " --compare " + in("chain.csv"), "columns differ");
+  refused("double_pendulum " + in("chain.csv"), "no column");
+  refused("double_pendulum " + in("none.csv"), "none.csv");
+  refused("double_pendulum " + in("a.csv") + " --compare " + in("none.csv"), "none.csv");
+  refused("no_such_robot " + in("a.csv"), "no_such_robot");
+  EXPECT_EQ(run("report double_pendulum " + in("a.csv")).code, 2) << "--out is needed";
+  EXPECT_EQ(run("report double_pendulum " + in("a.csv") + " --out " + in("a.csv")).code, 2);
+  fs::remove_all(folder);
 }
 
 TEST_F(ViewCommand, BodiesBeyondOneMegabyteAreRefused) {

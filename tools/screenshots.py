@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""tools/screenshots.py BUILD FOLDER: pictures of the site's first page, of a report and of `articula view`, as they look
-at a desk and on a phone. After `make site`, whose environment has the browser's driver:
+"""tools/screenshots.py BUILD FOLDER [NAME..]: pictures of the site's first page, of a report, of two recordings compared
+and of `articula view` (site, report, compare, view, scene; all, or those named), as they look at a desk and on a phone. After `make site`, whose environment has the browser's driver:
 build/site/environment/bin/pip install pillow
 build/site/environment/bin/python tools/screenshots.py build docs/pictures"""
 import pathlib
@@ -32,9 +32,11 @@ def shoot(browser, address, name, folder, prepare):
         context.close()
 
 
-def play(page):
-    page.wait_for_selector(".view canvas")
-    page.eval_on_selector(".scrubber", SLIDE, 0.3)
+def play_to(part):
+    def prepare(page):
+        page.wait_for_selector(".view canvas")
+        page.eval_on_selector(".scrubber", SLIDE, part)
+    return prepare
 
 
 def bend(page):
@@ -43,24 +45,50 @@ def bend(page):
         slider.evaluate(SLIDE, part)
 
 
+def pages(build, temporary, wanted):
+    """Makes the pages of recordings: (name, address, what is done before the picture)."""
+    def articula(*words):
+        subprocess.run([build / "articula", *words], check=True)
+
+    def run(name, *words):
+        articula("simulate", "puma560", "--every", "0.01", "--out", temporary / f"{name}.csv", *words)
+        return temporary / f"{name}.csv"
+    if "site" in wanted:
+        yield "site", (build / "site/html/index.html").as_uri(), lambda page: None
+    if "report" in wanted:
+        run("run", "--duration", "5", "--report", temporary / "run.html")
+        yield "report", (temporary / "run.html").as_uri(), play_to(0.3)
+    if "compare" in wanted:
+        page = temporary / "compare.html"
+        first = run("rk4", "--duration", "2", "--step", "0.01")
+        second = run("euler", "--duration", "2", "--step", "0.01", "--integrator", "euler")
+        articula("report", "puma560", first, "--compare", second, "--out", page)
+        yield "compare", page.as_uri(), play_to(0.95)
+
+
+def shoot_view(browser, build, model, name, folder, prepare):
+    view = subprocess.Popen([build / "articula", "view", model, "--no-browser"], stdout=subprocess.PIPE, text=True)
+    try:
+        address = next(found for found in (re.search(r"http://\S+", line) for line in view.stdout) if found)
+        shoot(browser, address.group(), name, folder, prepare)
+    finally:
+        view.terminate()
+        view.wait()
+
+
 def main():
     build, folder = pathlib.Path(sys.argv[1]).resolve(), pathlib.Path(sys.argv[2])
+    wanted = sys.argv[3:] or ["site", "report", "compare", "view", "scene"]
     executable = next(path for path in BROWSERS if path and pathlib.Path(path).exists())
     with tempfile.TemporaryDirectory() as temporary, sync_playwright() as driver:
-        report = pathlib.Path(temporary) / "run.html"
-        subprocess.run([build / "articula", "simulate", "puma560", "--duration", "5", "--every", "0.01", "--out",
-                        report.with_suffix(".csv"), "--report", report], check=True)
         browser = driver.chromium.launch(executable_path=executable, args=[
             "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"])
-        shoot(browser, (build / "site/html/index.html").as_uri(), "site", folder, lambda page: None)
-        shoot(browser, report.as_uri(), "report", folder, play)
-        view = subprocess.Popen([build / "articula", "view", "arm7", "--no-browser"], stdout=subprocess.PIPE, text=True)
-        try:
-            address = next(found for found in (re.search(r"http://\S+", line) for line in view.stdout) if found)
-            shoot(browser, address.group(), "view", folder, bend)
-        finally:
-            view.terminate()
-            view.wait()
+        for name, address, prepare in pages(build, pathlib.Path(temporary), wanted):
+            shoot(browser, address, name, folder, prepare)
+        if "view" in wanted:
+            shoot_view(browser, build, "arm7", "view", folder, bend)
+        if "scene" in wanted:
+            shoot_view(browser, build, "stewart", "scene", folder, lambda page: page.wait_for_selector(".view canvas"))
         browser.close()
 
 

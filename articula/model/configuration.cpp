@@ -201,9 +201,7 @@ Quaternion<double> random_quaternion(std::mt19937_64& engine) {
   return {s * std::sin(a), s * std::cos(a), c * std::sin(b), c * std::cos(b)};
 }
 
-struct Range {
-  double lower, upper;
-};
+using Range = JointRange;
 /// One-sided limits get a range as wide as none would.
 Range filled(const Range& limits, double reach) {
   const bool below = std::isfinite(limits.lower), above = std::isfinite(limits.upper);
@@ -211,23 +209,6 @@ Range filled(const Range& limits, double reach) {
   if (below) return {limits.lower, std::max(reach, limits.lower + 2 * reach)};
   if (above) return {std::min(-reach, limits.upper - 2 * reach), limits.upper};
   return {-reach, reach};
-}
-
-/// Limits of the joints that others follow, narrowed to what the followers allow; empty if nothing mimics.
-std::vector<Range> narrowed_limits(const Model& model) {
-  std::vector<Range> out;
-  if (!model.has_mimics()) return out;
-  for (const Joint& joint : model.joints()) out.push_back({joint.limits.lower[0], joint.limits.upper[0]});
-  for (const Joint& joint : model.joints()) {
-    if (joint.mimics < 0 || joint.multiplier == 0) continue;
-    double lower = (joint.limits.lower[0] - joint.offset) / joint.multiplier;
-    double upper = (joint.limits.upper[0] - joint.offset) / joint.multiplier;
-    if (lower > upper) std::swap(lower, upper);
-    Range& source = out[joint.mimics];
-    const Range both{std::max(source.lower, lower), std::min(source.upper, upper)};
-    if (both.lower <= both.upper) source = both;  // contradictory limits: the joint's own stand
-  }
-  return out;
 }
 
 /// J, nv x nv, from a 6x6 [[A, 0], [B, A]], or its first 3x3 block.
@@ -306,6 +287,22 @@ std::vector<double> neutral(const Model& model) {
   std::vector<double> q(model.nq());
   neutral(model, q);
   return q;
+}
+
+std::vector<JointRange> narrowed_limits(const Model& model) {
+  std::vector<JointRange> out;
+  if (!model.has_mimics()) return out;
+  for (const Joint& joint : model.joints()) out.push_back({joint.limits.lower[0], joint.limits.upper[0]});
+  for (const Joint& joint : model.joints()) {
+    if (joint.mimics < 0 || joint.multiplier == 0) continue;
+    double lower = (joint.limits.lower[0] - joint.offset) / joint.multiplier;
+    double upper = (joint.limits.upper[0] - joint.offset) / joint.multiplier;
+    if (lower > upper) std::swap(lower, upper);
+    Range& source = out[joint.mimics];
+    const Range both{std::max(source.lower, lower), std::min(source.upper, upper)};
+    if (both.lower <= both.upper) source = both;  // contradictory limits: the joint's own stand
+  }
+  return out;
 }
 
 void random(const Model& model, std::mt19937_64& engine, std::span<double> out) {

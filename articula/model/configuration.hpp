@@ -40,6 +40,12 @@ void neutral(const Model& model, std::span<double> out);
 void neutral(const Model& model, std::span<float> out);
 std::vector<double> neutral(const Model& model);
 
+struct JointRange {
+  double lower, upper;
+};
+/// Limits of each joint's first freedom, narrowed to what the joints that mimic it allow; empty if none mimics. Allocates.
+std::vector<JointRange> narrowed_limits(const Model& model);
+
 /// Uniform within the limits of coordinates that add, where they are finite (those of mimic joints too, seen
 /// from the joint that they follow), else within pi or a metre of zero; orientations are uniform. The same
 /// numbers on every machine. Allocates if the model has mimic joints.

@@ -13,5 +13,7 @@ namespace articula {
 std::span<const HingeKind> hinges_of(JointKind kind);
 /// Does JointSpec::axis say something of it?
 bool has_axis(JointKind kind);
+/// Is this one of its velocities a turning, rad/s, not a sliding, m/s?
+bool is_angular(JointKind kind, int velocity);
 
 }  // namespace articula

@@ -63,6 +63,19 @@ int nv_of(JointKind kind) {
 bool has_axis(JointKind kind) {
   return sum_over_hinges(kind, [](auto hinge) { return int(!hinge.quaternion); }) > 0;
 }
+bool is_angular(JointKind kind, int velocity) {
+  switch (kind) {
+    case JointKind::prismatic:
+      return false;
+    case JointKind::cylindrical:
+    case JointKind::planar:
+      return velocity == 0;
+    case JointKind::free:
+      return velocity < 3;
+    default:
+      return true;
+  }
+}
 
 PerFreedom::PerFreedom(const PerFreedom& other)
     : all_(other.all_),

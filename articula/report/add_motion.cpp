@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "articula/dynamics/kinematics.hpp"
+#include "articula/model/joint_kinds.hpp"
 #include "articula/report/link_shapes.hpp"
 #include "articula/report/page_json.hpp"
 

@@ -4,21 +4,22 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <unordered_map>
 
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_factor.hpp"
+#include "articula/loops/constrained_operational_space.hpp"
+#include "articula/loops/inverse_kinematics.hpp"
 #include "articula/report/page.hpp"
 #include "articula/report/page_json.hpp"
 #include "articula/spatial/dense.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
 namespace {
 
 constexpr int largest_matrix = 400;  // freedoms; beyond, the heat map would be megabytes for every step
-constexpr double pi = std::numbers::pi;
 
 /// The first frame of the longest branch's last body that is a link.
 int tip_frame(const Model& model) {
@@ -39,110 +40,31 @@ int tip_frame(const Model& model) {
   return found;
 }
 
-void add_sliders(std::vector<Slider>& out, int index, const Joint& joint) {
-  const auto add = [&](const char* label, const char* unit, double lower, double upper) {
-    out.push_back({index, label, unit, lower, upper, std::clamp(0.0, lower, upper)});
-  };
-  const auto add_limited = [&](const char* label, const char* unit, double range) {
-    const double lower = joint.limits.lower[0], upper = joint.limits.upper[0];
-    const bool l = std::isfinite(lower), u = std::isfinite(upper);
-    add(label, unit,
-        l   ? lower
-        : u ? std::min(-range, upper - range)
-            : -range,
-        u   ? upper
-        : l ? std::max(range, lower + range)
-            : range);
-  };
-  const auto add_angles = [&] {
-    add("roll", "rad", -pi, pi);
-    add("pitch", "rad", -pi / 2, pi / 2);
-    add("yaw", "rad", -pi, pi);
-  };
-  switch (joint.kind) {
-    case JointKind::fixed:
-      break;
-    case JointKind::revolute:
-    case JointKind::continuous:
-    case JointKind::helical:
-      return add_limited("angle", "rad", pi);
-    case JointKind::prismatic:
-      return add_limited("shift", "m", 1);
-    case JointKind::cylindrical:
-      add("angle", "rad", -pi, pi);
-      return add("shift", "m", -1, 1);
-    case JointKind::universal:
-      add("first angle", "rad", -pi, pi);
-      return add("second angle", "rad", -pi, pi);
-    case JointKind::planar:
-      add("angle", "rad", -pi, pi);
-      add("x", "m", -2, 2);
-      return add("y", "m", -2, 2);
-    case JointKind::spherical:
-      return add_angles();
-    case JointKind::free:
-      add_angles();
-      for (const char* label : {"x", "y", "z"}) add(label, "m", -2, 2);
-  }
-}
-
 }  // namespace
 
-std::vector<Slider> sliders_of(const Model& model) {
-  std::vector<Slider> out;
-  for (std::size_t j = 0; j < model.joints().size(); ++j)
-    if (model.joints()[j].nq > 0) add_sliders(out, static_cast<int>(j), model.joints()[j]);
-  return out;
-}
-
-std::vector<double> configuration_of(const Model& model, std::span<const double> values) {
-  std::size_t expected = 0;
-  for (const Joint& joint : model.joints()) expected += joint.nq > 0 ? nv_of(joint.kind) : 0;
-  if (values.size() != expected)
-    throw ArgumentError(
-        fmt::format("configuration_of: {} values; expected {}, one a slider", values.size(), expected));
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (!std::isfinite(values[i]))
-      throw ArgumentError(fmt::format("configuration_of: values[{}] is not finite", i));
-  std::vector<double> q(model.nq());
-  const double* value = values.data();
-  for (const Joint& joint : model.joints()) {
-    if (joint.nq == 0) continue;
-    double* at = q.data() + joint.q_index;
-    if (joint.kind == JointKind::spherical || joint.kind == JointKind::free) {
-      const auto turn = quaternion(rotation_from_rpy(value[0], value[1], value[2]));
-      at[0] = turn.x, at[1] = turn.y, at[2] = turn.z, at[3] = turn.w;
-      if (joint.kind == JointKind::free) std::copy_n(value + 3, 3, at + 4);
-    } else {
-      std::copy_n(value, joint.nq, at);
-    }
-    value += nv_of(joint.kind);
-  }
-  return q;
-}
-
 struct ModelView::Parts {
-  Parts(const Model& m, std::span<const LinkShapes> shapes, std::vector<std::string> lines,
-        std::function<void(std::span<double>)> fitting)
+  Parts(const Model& m, std::span<const LinkShapes> shapes, ViewOptions options)
       : model(m),
-        fit(std::move(fitting)),
-        notes(std::move(lines)),
+        title(options.title.empty() ? m.name() : std::move(options.title)),
+        notes(std::move(options.notes)),
         sliders(sliders_of(m)),
         frame(tip_frame(m)),
         kinematics(m),
         matrix(m),
-        factor(m) {
+        factor(m),
+        ik(std::make_unique<InverseKinematics>(m, std::move(options.constraints))) {
     append_mechanism(model, shapes, "", links, joints);
     std::unordered_map<std::string_view, int> frames;
     for (std::size_t i = 0; i < model.frames().size(); ++i)
       frames.emplace(model.frames()[i].name, static_cast<int>(i));
     for (const auto& link : model.spec().links) frame_of_link.push_back(frames.at(link.name));
+    begin_at(std::move(options.q));
   }
-
-  std::vector<double> configuration(std::span<const double> values) const {
-    std::vector<double> q = configuration_of(model, values);
-    if (fit) fit(q);
-    return q;
+  void begin_at(std::vector<double> q);
+  std::vector<double> configuration(const ViewRequest& request);
+  void close(std::span<double> q) const {
+    if (!ik->close(q))
+      throw ArgumentError(fmt::format("view: the loops cannot be closed from here: {}", ik->worst_loop(q)));
   }
   void check_frame(int index) const {
     if (index < 0 || static_cast<std::size_t>(index) >= model.frames().size())
@@ -151,23 +73,63 @@ struct ModelView::Parts {
   void write_poses(JsonText& json);
   void write_matrix(JsonText& json, std::span<const double> q);
   void write_factor(JsonText& json);
-  void write_ellipsoid(JsonText& json, int index);
-  OperationalEllipsoid ellipsoid(int index);
-  std::string state(std::span<const double> values, int index);
+  void write_ellipsoid(JsonText& json, int index, std::span<const double> q);
+  dense::Matrix inertia_inverse(int index, std::span<const double> q);
+  OperationalEllipsoid ellipsoid(int index, std::span<const double> q);
+  std::string state(const ViewRequest& request);
   std::string data(bool live);
 
   Model model;
-  std::function<void(std::span<double>)> fit;
+  std::string title;
   std::vector<std::string> notes;
   std::vector<Slider> sliders;
   int frame;
   Kinematics<> kinematics;
   MassMatrix<> matrix;
   MassFactor<> factor;
+  std::unique_ptr<InverseKinematics> ik;
   std::vector<ReportLink> links;
   std::vector<ReportJoint> joints;
   std::vector<int> frame_of_link;
 };
+
+/// Puts the sliders to the first configuration, with loops closed if that can be.
+void ModelView::Parts::begin_at(std::vector<double> q) {
+  std::vector<double> first;
+  for (const Slider& s : sliders) first.push_back(s.value);
+  if (q.empty()) q = configuration_of(model, first);
+  if (!ik->close(q)) {
+    notes.push_back(
+        fmt::format("Loops are shown open, they cannot be closed at the start: {}.", ik->worst_loop(q)));
+    ik = std::make_unique<InverseKinematics>(model);
+  }
+  const std::vector<double> values = slider_values(model, q);
+  for (std::size_t i = 0; i < sliders.size(); ++i) {
+    Slider& s = sliders[i];
+    s.value = values[i];
+    s.lower = std::min(s.lower, s.value), s.upper = std::max(s.upper, s.value);
+  }
+}
+
+/// What the sliders say, moved as it is asked for.
+std::vector<double> ModelView::Parts::configuration(const ViewRequest& request) {
+  std::vector<double> q = configuration_of(model, request.values);
+  close(q);
+  if (request.move) {
+    const auto [slider, to] = *request.move;
+    if (slider < 0 || static_cast<std::size_t>(slider) >= sliders.size())
+      throw ArgumentError(fmt::format("view: slider {}; there are {}", slider, sliders.size()));
+    std::vector<double> values = request.values;
+    values[static_cast<std::size_t>(slider)] = to;
+    ik->set_joint(sliders[static_cast<std::size_t>(slider)].joint, configuration_of(model, values), q);
+  }
+  if (request.drag) {
+    FrameTarget target{.frame = request.frame, .position = request.drag->position};
+    if (request.drag->turn) target.rotation = rotation(*request.drag->turn);
+    ik->reach(target, q);
+  }
+  return q;
+}
 
 void ModelView::Parts::write_poses(JsonText& json) {
   std::vector<float> poses;
@@ -200,10 +162,20 @@ void ModelView::Parts::write_factor(JsonText& json) {
   json.entry("logDeterminant", factor.log_determinant());
 }
 
-OperationalEllipsoid ModelView::Parts::ellipsoid(int index) {
-  dense::Matrix Omega(6, 6);
+/// J M^-1 J* of a frame, M^-1 that of the closed mechanism if there are loops.
+dense::Matrix ModelView::Parts::inertia_inverse(int index, std::span<const double> q) {
   const int frames[] = {index};
+  dense::Matrix Omega(6, 6);
+  if (ConstrainedDynamics* const loops = ik->loops()) {
+    const std::vector<double> at_rest(static_cast<std::size_t>(model.nv()));
+    return dense::view(constrained_operational_space(*loops, q, at_rest, frames).omega, 6, 6);
+  }
   factor.frame_inertia_inverse(frames, Omega.numbers());
+  return Omega;
+}
+
+OperationalEllipsoid ModelView::Parts::ellipsoid(int index, std::span<const double> q) {
+  const dense::Matrix Omega = inertia_inverse(index, q);
   // Rotation and translation in one measure, so that a rank can be told: lengths in the mechanism's own size.
   const double turning = Omega(0, 0) + Omega(1, 1) + Omega(2, 2),
                moving = Omega(3, 3) + Omega(4, 4) + Omega(5, 5);
@@ -227,8 +199,8 @@ OperationalEllipsoid ModelView::Parts::ellipsoid(int index) {
   return out;
 }
 
-void ModelView::Parts::write_ellipsoid(JsonText& json, int index) {
-  const OperationalEllipsoid e = ellipsoid(index);
+void ModelView::Parts::write_ellipsoid(JsonText& json, int index, std::span<const double> q) {
+  const OperationalEllipsoid e = ellipsoid(index, q);
   json.key("ellipsoid").begin_object().key("centre").begin_list();
   json.value(e.centre.x).value(e.centre.y).value(e.centre.z).end_list();
   const double axes[] = {e.axes.xx, e.axes.yx, e.axes.zx, e.axes.xy, e.axes.yy,
@@ -236,12 +208,19 @@ void ModelView::Parts::write_ellipsoid(JsonText& json, int index) {
   json.key("axes").values(axes).key("inverseMass").values(e.inverse_mass).entry("rank", e.rank).end_object();
 }
 
-std::string ModelView::Parts::state(std::span<const double> values, int index) {
-  check_frame(index);
-  const std::vector<double> q = configuration(values);
+std::string ModelView::Parts::state(const ViewRequest& request) {
+  check_frame(request.frame);
+  const std::vector<double> q = configuration(request);
   kinematics.update(q);
+  const FramePose<double> at = kinematics.pose(request.frame);
+  const Quaternion<double> turn = quaternion(at.rotation);
   JsonText json;
   json.begin_object();
+  // Sliders that nothing has moved stay as they are, to the last bit.
+  const bool moved = ik->loops() || request.move || request.drag;
+  json.key("values").values(moved ? slider_values(model, q) : request.values);
+  json.key("position").values(std::span(numbers_of(at.position), 3));
+  json.key("quaternion").begin_list().value(turn.x).value(turn.y).value(turn.z).value(turn.w).end_list();
   write_poses(json);
   write_matrix(json, q);
   std::string error;
@@ -249,12 +228,12 @@ std::string ModelView::Parts::state(std::span<const double> values, int index) {
     try {
       factor.factor(q);
       write_factor(json);
-      write_ellipsoid(json, index);
+      write_ellipsoid(json, request.frame, q);
     } catch (const SingularError& singular) {
       error = singular.what();
     }
   }
-  json.entry("frame", index);
+  json.entry("frame", request.frame);
   if (!error.empty()) json.entry("error", error);
   json.end_object();
   return json.take();
@@ -264,9 +243,10 @@ std::string ModelView::Parts::data(bool live) {
   JsonText json;
   json.begin_object()
       .entry("kind", "view")
-      .entry("title", model.name())
+      .entry("title", title)
       .entry("subtitle", "")
-      .entry("live", live);
+      .entry("live", live)
+      .entry("closed", ik->loops() != nullptr);
   json.key("notes").begin_list();
   for (const auto& note : notes) json.value(note);
   json.end_list();
@@ -291,29 +271,34 @@ std::string ModelView::Parts::data(bool live) {
   for (const auto& s : sliders) first.push_back(s.value);
   // The state is JSON already.
   std::string text = json.take();
-  text += ",\"state\":" + state(first, frame) + "}";
+  text += ",\"state\":" + state({first, frame}) + "}";
   return text;
 }
 
-ModelView::ModelView(const Model& model, std::span<const LinkShapes> shapes, std::vector<std::string> notes,
-                     std::function<void(std::span<double>)> fit)
-    : parts_(std::make_unique<Parts>(model, shapes, std::move(notes), std::move(fit))) {}
+ModelView::ModelView(const Model& model, std::span<const LinkShapes> shapes, ViewOptions options)
+    : parts_(std::make_unique<Parts>(model, shapes, std::move(options))) {}
 ModelView::~ModelView() = default;
+ModelView::ModelView(ModelView&&) noexcept = default;
 
 const Model& ModelView::model() const { return parts_->model; }
+const std::string& ModelView::title() const { return parts_->title; }
+const std::vector<std::string>& ModelView::notes() const { return parts_->notes; }
 const std::vector<Slider>& ModelView::sliders() const { return parts_->sliders; }
 int ModelView::first_frame() const { return parts_->frame; }
 
+bool ModelView::closed() const { return parts_->ik->loops() != nullptr; }
+
+std::string ModelView::state_json(const ViewRequest& request) { return parts_->state(request); }
 std::string ModelView::state_json(std::span<const double> values, int frame) {
-  return parts_->state(values, frame);
+  return parts_->state({{values.begin(), values.end()}, frame});
 }
 
 OperationalEllipsoid ModelView::ellipsoid(std::span<const double> values, int frame) {
   parts_->check_frame(frame);
-  const auto q = parts_->configuration(values);
+  const auto q = parts_->configuration({{values.begin(), values.end()}, frame});
   parts_->kinematics.update(q);
   parts_->factor.factor(q);
-  return parts_->ellipsoid(frame);
+  return parts_->ellipsoid(frame, q);
 }
 
 std::string ModelView::page(bool live) { return page_with(parts_->data(live)); }

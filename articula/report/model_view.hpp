@@ -2,31 +2,18 @@
 // by joint, and the operational-space ellipsoid of a frame.
 #pragma once
 
-#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "articula/files/shapes.hpp"
+#include "articula/loops/constraint.hpp"
 #include "articula/model/model.hpp"
+#include "articula/report/sliders.hpp"
 
 namespace articula {
-
-/// A number that a person can move. Orientations (spherical and free joints) are roll, pitch and yaw.
-struct Slider {
-  int joint;
-  std::string label;  // "angle", "shift", "roll", ...
-  const char* unit;   // "rad" or "m"
-  double lower, upper, value;
-};
-
-/// Sliders of every joint that has coordinates of its own, between its limits where they are finite, else
-/// within pi or a metre or two; at zero, or the limit nearest to it.
-std::vector<Slider> sliders_of(const Model& model);
-/// The configuration that values of those sliders stand for. Throws ArgumentError if their number is wrong or
-/// one is not finite.
-std::vector<double> configuration_of(const Model& model, std::span<const double> values);
 
 /// The velocities that kinetic energy gives a frame: with the mechanism otherwise free to respond, the
 /// frame's origin moves within v* Lambda v <= 2 E, Lambda^-1 = the linear part of J M^-1 J*.
@@ -37,21 +24,51 @@ struct OperationalEllipsoid {
   int rank;                // of J M^-1 J*, all six directions
 };
 
+struct ViewOptions {
+  std::string title{};  // empty: the model's name
+  std::vector<std::string> notes{};
+  /// Loops, which stay closed whatever is moved. Where they cannot be closed at first, they are shown open, with a note.
+  std::vector<Constraint> constraints{};
+  std::vector<double> q{};  // where it begins; empty: as sliders_of says
+};
+
+/// Where the sliders are, and what is to be moved from there: one of them, with the others following as loops make them,
+/// or the frame, by inverse kinematics.
+struct ViewRequest {
+  std::vector<double> values;
+  int frame = 0;
+  struct Move {
+    int slider;
+    double to;
+  };
+  struct Drag {
+    Vec3<double> position;                     // world axes
+    std::optional<Quaternion<double>> turn{};  // absent: as it comes
+  };
+  std::optional<Move> move{};
+  std::optional<Drag> drag{};
+};
+
 class ModelView {
  public:
-  /// `fit`, if given, moves what the sliders say to a configuration that the mechanism can have.
-  ModelView(const Model& model, std::span<const LinkShapes> shapes, std::vector<std::string> notes = {},
-            std::function<void(std::span<double>)> fit = {});
+  ModelView(const Model& model, std::span<const LinkShapes> shapes, ViewOptions options = {});
   ~ModelView();
 
+  ModelView(ModelView&&) noexcept;
   const Model& model() const;
+  const std::string& title() const;
+  const std::vector<std::string>& notes() const;
   const std::vector<Slider>& sliders() const;
   /// The frame shown first: the last link of the longest branch.
   int first_frame() const;
 
-  /// Everything that depends on the configuration, as JSON: poses, mass matrix, D, ellipsoid. Where M is
-  /// singular "error" says which joint, and what needs its inverse is left out. Throws ArgumentError on wrong
-  /// values or frame.
+  /// Whether loops are kept closed.
+  bool closed() const;
+
+  /// Everything that depends on the configuration, as JSON: the sliders' values where it has come to, poses, mass
+  /// matrix, D, ellipsoid. Where M is singular "error" says which joint, and what needs its inverse is left out. Throws
+  /// ArgumentError on wrong values or frame, and if loops cannot be closed at these values.
+  std::string state_json(const ViewRequest& request);
   std::string state_json(std::span<const double> slider_values, int frame);
   OperationalEllipsoid ellipsoid(std::span<const double> slider_values, int frame);
 

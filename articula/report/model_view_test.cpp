@@ -10,6 +10,9 @@
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/error.hpp"
 #include "articula/files/urdf.hpp"
+#include "articula/loops/constrained_operational_space.hpp"
+#include "articula/loops/scene.hpp"
+#include "articula/model/configuration.hpp"
 #include "tests/support/random_models.hpp"
 
 namespace articula::testing {
@@ -132,6 +135,101 @@ TEST(ModelView, ASingularMassMatrixIsSaidNotThrown) {
   EXPECT_FALSE(upright.contains("D"));
   EXPECT_TRUE(upright.contains("massMatrix"));
   EXPECT_FALSE(json::parse(view.state_json(std::vector<double>{0, 1}, 0)).contains("error"));
+}
+
+TEST(ModelView, SlidersComeBackFromConfigurations) {
+  for (int seed = 1; seed <= 20; ++seed) {
+    Rng rng(seed);
+    const Model model(random_spec(rng, {}), {.base = rng.chance(0.5) ? Base::free : Base::fixed});
+    const std::vector<double> q = random(model, seed),
+                              back = configuration_of(model, slider_values(model, q));
+    std::vector<double> way(model.nv());
+    difference(model, q, back, way);
+    for (const double x : way) EXPECT_NEAR(x, 0, 1e-7);
+  }
+}
+
+TEST(ModelView, ADraggedFrameComesToItsTarget) {
+  const Model arm = read_urdf(ARTICULA_SOURCE_DIR "/models/arm7.urdf");
+  ModelView view(arm, {});
+  const int hand = view.first_frame();
+  ViewRequest request{.values = std::vector<double>(7, 0.4), .frame = hand};
+  const json before = json::parse(view.state_json(request));
+  EXPECT_EQ(before["values"], json(request.values)) << "what nobody moved stays";
+  auto [x, y, z] = before["position"].get<std::array<double, 3>>();
+  const auto turn = before["quaternion"].get<std::array<double, 4>>();
+  request.drag = {{x + 0.05, y - 0.04, z - 0.06}, {}};
+  const json after = json::parse(view.state_json(request));
+  const auto values = after["values"].get<std::vector<double>>();
+  const FramePose<double> found = pose(arm, configuration_of(arm, values), arm.frames()[hand].name);
+  EXPECT_NEAR(found.position.x, x + 0.05, 1e-8);
+  EXPECT_NEAR(found.position.z, z - 0.06, 1e-8);
+  EXPECT_NEAR(after["position"][1].get<double>(), y - 0.04, 1e-8);
+  EXPECT_NE(after["quaternion"], before["quaternion"]);
+  request.drag->turn = Quaternion<double>{turn[0], turn[1], turn[2], turn[3]};
+  const json kept = json::parse(view.state_json(request));
+  for (int i = 0; i < 4; ++i) EXPECT_NEAR(kept["quaternion"][i].get<double>(), turn[i], 1e-7);
+  EXPECT_NEAR(kept["position"][0].get<double>(), x + 0.05, 1e-8);
+  // Far away: within limits, nearer than before.
+  request.drag = {{100, 0, 0}, {}};
+  const json far = json::parse(view.state_json(request));
+  EXPECT_GT(far["position"][0].get<double>(), x);
+  for (std::size_t i = 0; i < 7; ++i) {
+    EXPECT_GE(far["values"][i].get<double>(), view.sliders()[i].lower);
+    EXPECT_LE(far["values"][i].get<double>(), view.sliders()[i].upper);
+  }
+  request.drag = {{std::nan(""), 0, 0}, {}};
+  EXPECT_THROW(view.state_json(request), ArgumentError);
+  request.drag.reset();
+  request.move = {7, 0.1};
+  EXPECT_THROW(view.state_json(request), ArgumentError);
+  request.move = {0, std::nan("")};
+  EXPECT_THROW(view.state_json(request), ArgumentError);
+}
+
+TEST(ModelView, LoopsStayClosedWhateverIsMoved) {
+  for (const char* name : {"four_bar", "stewart", "two_arms"}) {
+    SCOPED_TRACE(name);
+    Scene scene(read_scene(ARTICULA_SOURCE_DIR "/models/" + std::string(name) + ".json"));
+    const Model& model = scene.model();
+    ModelView view(model, {}, {.title = name, .constraints = scene.constraints(), .q = scene.q});
+    ASSERT_TRUE(view.closed());
+    ViewRequest request{.frame = view.first_frame()};
+    for (const Slider& s : view.sliders()) request.values.push_back(s.value);
+    const std::vector<double> still(model.nv());
+    const auto drift = [&](const json& state) {
+      const auto q = configuration_of(model, state["values"].get<std::vector<double>>());
+      return scene.dynamics().drift(q, still).position;
+    };
+    json state = json::parse(view.state_json(request));
+    EXPECT_LT(drift(state), 1e-8);
+    for (int i = 0; i < static_cast<int>(view.sliders().size()); ++i) {
+      request.move = {i, request.values[i] + 0.03};
+      state = json::parse(view.state_json(request));
+      EXPECT_LT(drift(state), 1e-8) << "slider " << i;
+    }
+    request.move = {0, request.values[0] + 0.03};
+    state = json::parse(view.state_json(request));
+    EXPECT_NEAR(state["values"][0].get<double>(), request.values[0] + 0.03, 1e-7) << "the one that was moved";
+    EXPECT_NE(state["values"], json(request.values));
+    // The ellipsoid is that of the closed mechanism.
+    const int frames[] = {request.frame};
+    const auto q = configuration_of(model, request.values);
+    const ConstrainedTaskTerms terms = constrained_operational_space(scene.dynamics(), q, still, frames);
+    const OperationalEllipsoid e = view.ellipsoid(request.values, request.frame);
+    EXPECT_NEAR(e.inverse_mass[0] + e.inverse_mass[1] + e.inverse_mass[2],
+                terms.omega[21] + terms.omega[28] + terms.omega[35], 1e-6);
+  }
+}
+
+TEST(ModelView, LoopsThatCannotBeClosedAreShownOpenWithANote) {
+  const Model arm = read_urdf(ARTICULA_SOURCE_DIR "/models/planar_2r.urdf");
+  const int tip = static_cast<int>(arm.frames().size()) - 1;
+  const Constraint far = ball("tether", {-1, {Mat3<double>::identity(), {50, 0, 0}}}, {tip, {}});
+  ModelView view(arm, {}, {.constraints = {far}});
+  EXPECT_FALSE(view.closed());
+  ASSERT_EQ(view.notes().size(), 1u);
+  EXPECT_NE(view.notes()[0].find("'tether' is off by"), std::string::npos) << view.notes()[0];
 }
 
 }  // namespace

@@ -2,6 +2,8 @@
 
 #include <unordered_map>
 
+#include "articula/model/joint_kinds.hpp"
+
 namespace articula {
 
 namespace {
@@ -45,7 +47,9 @@ void write_mechanism(JsonText& json, std::span<const ReportLink> links, std::spa
   for (const auto& link : links) {
     json.begin_object().entry("name", link.name).key("shapes").begin_list();
     for (const auto& shape : link.shapes) write_shape(json, shape, numbers);
-    json.end_list().key("poses").packed(std::span(link.poses)).end_object();
+    json.end_list().key("poses").packed(std::span(link.poses));
+    if (link.twin >= 0) json.entry("twin", link.twin);
+    json.end_object();
   }
   json.end_list().key("joints").begin_list();
   for (const auto& joint : joints) {
@@ -98,20 +102,6 @@ std::string velocity_name(const Joint& joint, int index) {
     return joint.name + " " + moved[index];
   if (joint.kind == JointKind::planar) return joint.name + " " + planar[index];
   return coordinate_name(joint, index);
-}
-
-bool is_angular(JointKind kind, int velocity) {
-  switch (kind) {
-    case JointKind::prismatic:
-      return false;
-    case JointKind::cylindrical:
-    case JointKind::planar:
-      return velocity == 0;
-    case JointKind::free:
-      return velocity < 3;
-    default:
-      return true;
-  }
 }
 
 std::string_view coordinate_unit(JointKind kind, int index) {

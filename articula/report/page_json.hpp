@@ -21,6 +21,5 @@ std::string coordinate_name(const Joint& joint, int index);
 std::string velocity_name(const Joint& joint, int index);
 /// The unit of a joint's coordinate or velocity ("rad", "m", or "" for a part of a quaternion).
 std::string_view coordinate_unit(JointKind kind, int index);
-bool is_angular(JointKind kind, int velocity);
 
 }  // namespace articula

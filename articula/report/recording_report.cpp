@@ -75,14 +75,18 @@ std::pair<std::string, std::string> place_of(const std::string& column) {
   return {in_words(column.substr(0, dot)), column.substr(dot + 1)};
 }
 
-/// Joints' columns, and what the integrator and sampled controllers keep for going on.
+/// Neither a joint's nor for going on.
 bool is_other(const std::string& name) {
-  for (const char* prefix : {"q:", "v:", "tau:", "sample.", "held."})
+  for (const char* prefix : {"q:", "v:", "tau:"})
     if (name.starts_with(prefix)) return false;
-  return name != "time" && name != "next_step";
+  return name != "time" && !is_bookkeeping(name);
 }
 
 }  // namespace
+
+bool is_bookkeeping(std::string_view column) {
+  return column == "next_step" || column.starts_with("sample.") || column.starts_with("held.");
+}
 
 Report report_of(const Recording& recording, const Model& model, std::span<const LinkShapes> shapes,
                  std::size_t most_samples) {

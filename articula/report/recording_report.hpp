@@ -11,5 +11,7 @@ namespace articula {
 /// Throws ArgumentError if columns of the model's coordinates are missing or times do not increase.
 Report report_of(const Recording& recording, const Model& model, std::span<const LinkShapes> shapes = {},
                  std::size_t most_samples = 5000);
+/// Is it a column that the integrator and sampled controllers keep for going on?
+bool is_bookkeeping(std::string_view column);
 
 }  // namespace articula

@@ -29,12 +29,16 @@ void check(const Report& report) {
   for (const auto& f : report.forces)
     if (f.points.size() != samples || f.forces.size() != samples)
       wrong("force", f.name, f.points.size() != samples ? f.points.size() : f.forces.size());
-  for (const auto& link : report.links)
+  for (const auto& link : report.links) {
+    if (link.twin < -1 || link.twin >= static_cast<int>(report.links.size()))
+      throw ArgumentError(fmt::format("report_html: link '{}' is the twin of link {}; there are {}",
+                                      link.name, link.twin, report.links.size()));
     if (link.poses.size() != 7 * samples && link.poses.size() != 7)
       throw ArgumentError(
           fmt::format("report_html: link '{}' has {} numbers of poses; expected 7 for each of {} "
                       "samples, or 7",
                       link.name, link.poses.size(), samples));
+  }
   for (const auto& joint : report.joints)
     if (joint.link < 0 || static_cast<std::size_t>(joint.link) >= report.links.size())
       throw ArgumentError(fmt::format("report_html: joint '{}' moves link {}; there are {}", joint.name,
@@ -57,15 +61,12 @@ std::string data_of(const Report& report) {
   json.end_list();
   write_mechanism(json, report.links, report.joints);
   json.key("times").packed(std::span(report.times)).key("series").begin_list();
-  for (const auto& s : report.series)
-    json.begin_object()
-        .entry("group", s.group)
-        .entry("name", s.name)
-        .entry("unit", s.unit)
-        .entry("joint", s.joint)
-        .key("values")
-        .packed(std::span(s.values))
-        .end_object();
+  for (const auto& s : report.series) {
+    json.begin_object().entry("group", s.group).entry("name", s.name).entry("unit", s.unit);
+    json.entry("joint", s.joint).key("values").packed(std::span(s.values));
+    if (s.compared) json.entry("compared", true);
+    json.end_object();
+  }
   json.end_list().key("forces").begin_list();
   for (const auto& f : report.forces) {
     const auto points = packed_vectors(f.points), forces = packed_vectors(f.forces);

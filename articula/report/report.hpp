@@ -22,7 +22,8 @@ namespace articula {
 struct ReportSeries {
   std::string group, name, unit;
   std::vector<double> values;
-  int joint = -1;  // in Report::joints, or -1: of the whole mechanism
+  int joint = -1;         // in Report::joints, or -1: of the whole mechanism
+  bool compared = false;  // of another run: dashed, in the colour of the group's curve of the same name
 };
 
 /// A force that is drawn as an arrow: where it acts and how large it is, world axes, for each sample; NaN
@@ -36,6 +37,7 @@ struct ReportLink {
   std::string name;
   std::vector<Shape> shapes;
   std::vector<float> poses;  // x y z qx qy qz qw for each sample; or once, for what does not move
+  int twin = -1;             // of another run: the link here that it is; drawn see-through
 };
 
 struct ReportJoint {

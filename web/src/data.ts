@@ -16,6 +16,8 @@ export interface Link {
   shapes: Shape[];
   /** x y z qx qy qz qw for each sample, or once if it does not move. */
   poses: Float32Array;
+  /** Of a recording that another one is compared with: which link of the other this is. */
+  twin?: number;
 }
 
 export interface Joint {
@@ -46,6 +48,8 @@ export interface Series {
   unit: string;
   joint: number;
   values: Float64Array;
+  /** Of the recording that the first one is compared with. */
+  compared?: boolean;
 }
 
 export interface Force {
@@ -81,6 +85,11 @@ export interface Ellipsoid {
 
 /** Everything that depends on where the sliders are. */
 export interface ViewState {
+  /** Where the sliders are by now. */
+  values: number[];
+  /** Of the chosen frame. */
+  position: [number, number, number];
+  quaternion: [number, number, number, number];
   poses: Float32Array;
   massMatrix: Float64Array | null;
   D?: (number | null)[][];
@@ -94,6 +103,8 @@ export interface ViewState {
 export interface View extends Mechanism {
   kind: "view";
   live: boolean;
+  /** Loops are kept closed: one slider moves others. */
+  closed: boolean;
   sliders: Slider[];
   velocities: string[];
   frames: string[];

@@ -22,7 +22,7 @@ export class FactorBars {
       list.append(row);
       return { row, bar, value };
     });
-    this.element = h("section", { class: "block" }, h("h2", {}, "Factor D by joint", h("span", { class: "unit" }, "least eigenvalue, log scale")), list, this.summary);
+    this.element = h("section", { class: "block" }, h("h2", {}, view.closed ? "Factor D by joint, loops open" : "Factor D by joint", h("span", { class: "unit" }, "least eigenvalue, log scale")), list, this.summary);
   }
 
   set(state: ViewState): void {

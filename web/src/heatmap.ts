@@ -18,8 +18,8 @@ export class HeatMap {
   private readonly scale = h("div", { class: "scale" });
   private matrix: Float64Array | null = null;
 
-  constructor(private readonly names: string[]) {
-    this.element = h("section", { class: "block" }, h("h2", {}, "Mass matrix", h("span", { class: "unit" }, "kg m², kg m, kg")), this.canvas, this.scale, this.readout);
+  constructor(private readonly names: string[], closed: boolean) {
+    this.element = h("section", { class: "block" }, h("h2", {}, closed ? "Mass matrix, loops open" : "Mass matrix", h("span", { class: "unit" }, "kg m², kg m, kg")), this.canvas, this.scale, this.readout);
     this.canvas.addEventListener("pointermove", (event) => this.point(event));
     this.canvas.addEventListener("pointerleave", () => this.idle());
     new ResizeObserver(() => this.draw()).observe(this.canvas);

@@ -2,18 +2,27 @@
 // question at a time; of those that come meanwhile, the last.
 import { unpackState, type ViewState } from "./data";
 
+/** Where the sliders are, and what is to be moved from there. */
+export interface Question {
+  values: number[];
+  frame: number;
+  move?: { slider: number; to: number };
+  drag?: { position: number[]; quaternion?: number[] };
+}
+
 export class Live {
   private waiting: string | undefined;
   private busy = false;
   private readonly token = new URLSearchParams(location.search).get("token") ?? "";
 
   constructor(
-    private readonly arrived: (state: ViewState) => void,
+    /** `last`: nothing else has been asked meanwhile. */
+    private readonly arrived: (state: ViewState, last: boolean) => void,
     private readonly failed: (message: string) => void,
   ) {}
 
-  ask(values: number[], frame: number): void {
-    this.waiting = JSON.stringify({ values, frame });
+  ask(question: Question): void {
+    this.waiting = JSON.stringify(question);
     if (!this.busy) void this.run();
   }
 
@@ -25,9 +34,10 @@ export class Live {
       try {
         const response = await fetch("/state", { method: "POST", body, headers: { "X-Articula-Token": this.token } });
         if (!response.ok) throw new Error(await response.text());
-        this.arrived(unpackState(await response.json()));
+        const state = unpackState(await response.json());
+        this.arrived(state, this.waiting === undefined);
       } catch (error) {
-        this.failed(error instanceof TypeError ? "articula view has ended: start it again" : String(error));
+        this.failed(error instanceof TypeError ? "articula view has ended: start it again" : error instanceof Error ? error.message.trim() : String(error));
       }
     }
     this.busy = false;

@@ -43,7 +43,8 @@ export class MechanismView {
 
   /** Frames and axes, in the scale of the mechanism. */
   addMarks(size: number): void {
-    for (const link of this.links) {
+    for (const [i, link] of this.links.entries()) {
+      if (this.mechanism.links[i].twin !== undefined) continue;
       const frame = new THREE.AxesHelper(0.09 * size);
       const lines = frame.material as THREE.LineBasicMaterial;
       lines.depthTest = lines.fog = false;
@@ -73,6 +74,11 @@ export class MechanismView {
   }
   showAxes(shown: boolean): void {
     this.axes.forEach((axis) => (axis.visible = shown));
+  }
+
+  /** The mechanism of the recording that this one is compared with. */
+  showTwins(shown: boolean): void {
+    this.links.forEach((link, i) => (link.visible = shown || this.mechanism.links[i].twin === undefined));
   }
 
   /** Marks the link that a joint moves; -1: none. */

@@ -17,8 +17,13 @@ export class OperationalSpace {
       { class: "block" },
       h("h2", {}, "Operational space", this.select),
       this.numbers,
+      ...(view.live ? [h("p", { class: "readout" }, "Drag the ball at the frame's origin to move it; with Shift it keeps its orientation.")] : []),
       h("p", { class: "readout" }, "The ellipsoid holds the velocities that one joule can give this frame; flat means that it cannot move there."),
     );
+  }
+
+  choose(frame: number): void {
+    this.select.value = String(frame);
   }
 
   set(state: ViewState): void {

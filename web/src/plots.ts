@@ -15,6 +15,8 @@ const titles: Record<string, string> = {
 };
 function titleOf(group: string, unit: string): string {
   if (group === "position" && unit === "") return "Orientations, as quaternions";
+  const compared = / difference$/;
+  if (compared.test(group)) return `${titleOf(group.replace(compared, ""), unit)}: second − first`;
   return titles[group] ?? group.charAt(0).toUpperCase() + group.slice(1);
 }
 /** Angles first, quaternions last. */
@@ -31,6 +33,7 @@ class Plot {
   private readonly entries: { row: HTMLElement; value: HTMLElement; shown: boolean }[] = [];
   private plot: uPlot | undefined;
   private hovered: number | null = null;
+  private readonly colors: number[];
 
   constructor(
     title: string,
@@ -38,6 +41,8 @@ class Plot {
     private readonly playback: Playback,
   ) {
     const unit = series[0].unit;
+    const names = [...new Set(series.map((one) => one.name))];
+    this.colors = series.map((one) => names.indexOf(one.name)); // curves that are compared share theirs
     const list = h("div", { class: series.length > 12 ? "names long" : "names" });
     series.forEach((one, i) => list.append(this.entry(one, i)));
     this.element = h(
@@ -56,7 +61,7 @@ class Plot {
     const row = h(
       "button",
       { type: "button", class: "name", title: "Click: hide or show. Double click: this one alone.", "aria-pressed": "true" },
-      h("span", { class: "dot" }),
+      h("span", { class: series.compared ? "dot second" : "dot" }),
       h("span", { class: "label" }, series.name),
       value,
     );
@@ -126,8 +131,9 @@ class Plot {
         {},
         ...this.series.map((one, i) => ({
           label: one.name,
-          stroke: seriesColor(i),
+          stroke: seriesColor(this.colors[i]),
           width: 1.6,
+          ...(one.compared ? { dash: [5, 4] } : {}),
           points: { show: false },
           show: this.entries[i].shown,
         })),
@@ -161,7 +167,7 @@ class Plot {
       values.some((x) => !Number.isFinite(x)) ? Array.from(values, (x) => (Number.isFinite(x) ? x : null)) : values;
     const data = [this.playback.times, ...this.series.map((one) => gaps(one.values))] as uPlot.AlignedData;
     this.plot = new uPlot(this.options(width), data, this.host);
-    this.entries.forEach((entry, i) => entry.row.style.setProperty("--dot", seriesColor(i)));
+    this.entries.forEach((entry, i) => entry.row.style.setProperty("--dot", seriesColor(this.colors[i])));
     this.setTime(this.playback.time);
   }
 

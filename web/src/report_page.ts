@@ -9,6 +9,7 @@ import { buildShell, jointOf, onPick, type Shell } from "./shell";
 import { color, onTheme } from "./theme";
 import { Trail } from "./trail";
 import { transport, transportKeys } from "./transport";
+import { recordButton } from "./video";
 
 /** Where the mechanism is during the run, and whether it leaves its own surroundings. */
 function whereabouts(report: Report, shell: Shell): { box: THREE.Box3; size: number; leaves: boolean } {
@@ -31,6 +32,7 @@ function traveller(report: Report): number {
   let best = 0;
   let longest = -1;
   report.links.forEach((link, i) => {
+    if (link.twin !== undefined) return;
     let length = 0;
     for (let k = 7; k + 2 < link.poses.length; k += 7)
       length += Math.hypot(link.poses[k] - link.poses[k - 7], link.poses[k + 1] - link.poses[k - 6], link.poses[k + 2] - link.poses[k - 5]);
@@ -45,6 +47,22 @@ function jointChoice(report: Report, chosen: (joint: number) => void): HTMLSelec
   report.joints.forEach((joint, i) => plotted.has(i) && select.append(h("option", { value: i }, joint.name)));
   select.addEventListener("change", () => chosen(Number(select.value)));
   return select;
+}
+
+/** Plays from the first sample to the last; `ended` is called there, or when somebody pauses. */
+function onePass(playback: Playback, ended: () => void): void {
+  const loops = playback.looping;
+  let over = false;
+  playback.pause();
+  playback.looping = false;
+  playback.seek(playback.start);
+  playback.play();
+  playback.onState(() => {
+    if (over || playback.playing) return;
+    over = true;
+    playback.looping = loops;
+    setTimeout(ended, 200); // the last picture stays for a moment
+  });
 }
 
 export function reportPage(report: Report): void {
@@ -87,7 +105,20 @@ export function reportPage(report: Report): void {
   trail.line.visible = report.forces.length === 0 && !leaves;
   add(toggle("Trail", "The path of the link that travels farthest, or was clicked", trail.line.visible, (on) => ((trail.line.visible = on), stage.touch())));
   if (report.forces.length > 0) add(toggle("Forces", "Contact forces", true, (on) => ((forces.group.visible = on), stage.touch())));
+  if (report.links.some((link) => link.twin !== undefined)) {
+    add(toggle("Second", "The recording that this one is compared with", true, (on) => (mechanism.showTwins(on), stage.touch())));
+    shell.say(report.subtitle); // narrow pages have no room for it in the head
+  }
   add(toggle("Follow", "Keep the mechanism in view", following, (on) => (following = on)));
+
+  add(
+    recordButton(stage, {
+      title: report.title,
+      caption: () => `${report.title} · ${playback.time.toFixed(2)} s`,
+      say: (text) => shell.say(text),
+      begin: (end) => onePass(playback, end),
+    }),
+  );
 
   shell.footer.append(transport(playback));
   transportKeys(playback);

@@ -27,6 +27,21 @@ function solidGeometry(shape: Shape): THREE.BufferGeometry {
   }
 }
 
+/** What a recording is compared with: seen through, of one colour, and behind what is at the same place. */
+function ghost(): THREE.MeshStandardMaterial {
+  return new THREE.MeshStandardMaterial({
+    color: 0x3b82f6,
+    transparent: true,
+    opacity: 0.38,
+    depthWrite: false,
+    polygonOffset: true,
+    polygonOffsetFactor: 4,
+    polygonOffsetUnits: 4,
+    roughness: 0.6,
+    fog: false,
+  });
+}
+
 function materialFor(shape: Shape, index: number): THREE.MeshStandardMaterial {
   const material = new THREE.MeshStandardMaterial({ roughness: 0.62, metalness: 0.08, fog: false });
   if (shape.color) {
@@ -57,13 +72,14 @@ export function linkGroups(mechanism: Mechanism): THREE.Group[] {
   return mechanism.links.map((link: Link, index: number) => {
     const group = new THREE.Group();
     group.name = link.name;
+    if (link.twin !== undefined && link.poses.length === 7) return group; // it stands where the other one stands
     for (const shape of link.shapes) {
-      const solid = new THREE.Mesh(geometryOf(shape), materialFor(shape, index));
+      const solid = new THREE.Mesh(geometryOf(shape), link.twin === undefined ? materialFor(shape, index) : ghost());
       solid.position.set(...shape.position);
       solid.quaternion.set(...shape.quaternion);
       if (shape.kind === "mesh") solid.scale.set(...shape.size);
-      solid.castShadow = solid.receiveShadow = true;
-      solid.userData["link"] = index;
+      solid.castShadow = solid.receiveShadow = link.twin === undefined;
+      solid.userData["link"] = link.twin ?? index;
       group.add(solid);
     }
     return group;

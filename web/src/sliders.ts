@@ -11,7 +11,8 @@ export class Sliders {
 
   constructor(
     private readonly view: View,
-    private readonly changed: () => void,
+    /** One slider, or all of them. */
+    private readonly changed: (index?: number) => void,
     private readonly pointed: (joint: number) => void,
   ) {
     this.values = view.sliders.map((slider) => slider.value);
@@ -63,7 +64,11 @@ export class Sliders {
     this.values[index] = value;
     this.inputs[index].value = String(value);
     this.show(index);
-    if (!quiet) this.changed();
+    if (!quiet) this.changed(index);
+  }
+  /** As the library says. */
+  setAll(values: number[]): void {
+    values.forEach((value, i) => value !== this.values[i] && this.set(i, value, true));
   }
   private reset(): void {
     this.view.sliders.forEach((slider, i) => this.set(i, slider.value, true));

@@ -23,6 +23,7 @@ export class Stage {
   private late = 0;
   private lastDrawn = 0;
   private readonly frameListeners: ((milliseconds: number) => void)[] = [];
+  private readonly drawnListeners: (() => void)[] = [];
 
   constructor(private readonly host: HTMLElement) {
     // The tests read pixels back; keeping the buffer costs little here.
@@ -62,6 +63,9 @@ export class Stage {
   }
   onFrame(listener: (milliseconds: number) => void): void {
     this.frameListeners.push(listener);
+  }
+  onDrawn(listener: () => void): void {
+    this.drawnListeners.push(listener);
   }
 
   /** Puts camera, floor and light to a box in which things happen. */
@@ -109,13 +113,32 @@ export class Stage {
     this.sun.target.position.add(by);
   }
 
-  /** What of `objects` is under a point of the canvas. */
-  pick(x: number, y: number, objects: THREE.Object3D[]): THREE.Intersection | undefined {
+  /** Whether the mouse turns the view. */
+  setTurning(on: boolean): void {
+    this.controls.enabled = on;
+  }
+  /** Where a point of the world is on the screen. */
+  toScreen(point: THREE.Vector3): { x: number; y: number } {
+    const area = this.canvas.getBoundingClientRect();
+    const at = point.clone().project(this.camera);
+    return { x: area.left + (0.5 + 0.5 * at.x) * area.width, y: area.top + (0.5 - 0.5 * at.y) * area.height };
+  }
+  private rayAt(x: number, y: number): THREE.Raycaster {
     const area = this.canvas.getBoundingClientRect();
     const at = new THREE.Vector2((2 * (x - area.left)) / area.width - 1, 1 - (2 * (y - area.top)) / area.height);
     const ray = new THREE.Raycaster();
     ray.setFromCamera(at, this.camera);
-    return ray.intersectObjects(objects, true).find((hit) => hit.object.userData["link"] !== undefined);
+    return ray;
+  }
+  /** The point under the mouse that is as deep in the picture as another one. */
+  besides(point: THREE.Vector3, x: number, y: number): THREE.Vector3 | null {
+    const plane = new THREE.Plane().setFromNormalAndCoplanarPoint(this.camera.getWorldDirection(new THREE.Vector3()), point);
+    return this.rayAt(x, y).ray.intersectPlane(plane, new THREE.Vector3());
+  }
+
+  /** What of `objects` is under a point of the canvas. */
+  pick(x: number, y: number, objects: THREE.Object3D[]): THREE.Intersection | undefined {
+    return this.rayAt(x, y).intersectObjects(objects, true).find((hit) => hit.object.userData["link"] !== undefined);
   }
 
   private paint(): void {
@@ -169,5 +192,6 @@ export class Stage {
     this.fog.near = 0.9 * distance;
     this.fog.far = 2.3 * distance;
     this.renderer.render(this.scene, this.camera);
+    this.drawnListeners.forEach((listener) => listener());
   }
 }

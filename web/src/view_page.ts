@@ -1,15 +1,17 @@
-// The page of `articula view`: sliders, and what the library computes at their values.
+// The page of `articula view`: sliders and a frame to drag, and what the library computes there.
 import * as THREE from "three";
 import type { View, ViewState } from "./data";
 import { toggle } from "./dom";
 import { EllipsoidView } from "./ellipsoid";
 import { FactorBars } from "./factor";
+import { Handle } from "./handle";
 import { HeatMap } from "./heatmap";
 import { Live } from "./live";
 import { OperationalSpace } from "./operational_space";
 import { buildShell, jointOf, onPick } from "./shell";
 import { Sliders } from "./sliders";
 import { color, onTheme } from "./theme";
+import { recordButton } from "./video";
 
 export function viewPage(view: View): void {
   const shell = buildShell(view, view.live ? "live view" : "view");
@@ -21,9 +23,9 @@ export function viewPage(view: View): void {
   stage.fit(box.clone().expandByScalar(0.08 * size), Math.min(0, box.min.z));
   mechanism.addMarks(size);
   const ellipsoid = new EllipsoidView(size);
-  stage.scene.add(ellipsoid.group);
 
   let frame = view.state.frame;
+  let state = view.state; // the last that the library gave
   const point = (joint: number) => {
     mechanism.mark(joint, color("accent"));
     sliders.mark(joint);
@@ -32,24 +34,46 @@ export function viewPage(view: View): void {
     stage.touch();
   };
   const live = new Live(
-    (state) => show(state),
-    (message) => shell.say(message),
+    (arrived, last) => {
+      show(arrived);
+      if (last) sliders.setAll(arrived.values);
+    },
+    (message) => {
+      shell.say(message);
+      sliders.setAll(state.values);
+    },
   );
-  const ask = () => live.ask(sliders.values, frame);
-  const sliders = new Sliders(view, ask, point);
+  const sliders = new Sliders(
+    view,
+    (index) => {
+      // Where there are loops, one slider moves from where all of them are closed.
+      if (view.closed && index !== undefined) live.ask({ values: state.values, frame, move: { slider: index, to: sliders.values[index] } });
+      else live.ask({ values: sliders.values, frame });
+    },
+    point,
+  );
   const factor = new FactorBars(view, point);
-  const matrix = new HeatMap(view.velocities);
-  const space = new OperationalSpace(view, (chosen) => {
+  const matrix = new HeatMap(view.velocities, view.closed);
+  const choose = (chosen: number) => {
     frame = chosen;
     ellipsoid.rescale();
-    ask();
+    space.choose(frame);
+    if (view.live) live.ask({ values: state.values, frame });
+  };
+  const space = new OperationalSpace(view, choose);
+  let turned = view.state.quaternion; // when the ball was taken hold of
+  const handle = new Handle(stage, size, (to, keepTurn, first) => {
+    if (first) turned = state.quaternion;
+    else live.ask({ values: state.values, frame, drag: { position: to.toArray(), ...(keepTurn ? { quaternion: turned } : {}) } });
   });
-  const show = (state: ViewState) => {
-    mechanism.setPoses(state.poses);
-    matrix.set(state.massMatrix);
-    factor.set(state);
-    space.set(state);
-    ellipsoid.set(state.ellipsoid);
+  const show = (now: ViewState) => {
+    state = now;
+    mechanism.setPoses(now.poses);
+    matrix.set(now.massMatrix);
+    factor.set(now);
+    space.set(now);
+    ellipsoid.set(now.ellipsoid);
+    handle.place(now.position);
     stage.touch();
   };
   if (view.live) shell.panel.append(sliders.element);
@@ -57,15 +81,22 @@ export function viewPage(view: View): void {
   const holder = new THREE.Group(); // so that the button and an absent ellipsoid do not quarrel
   stage.scene.add(holder);
   holder.add(ellipsoid.group);
-  shell.tools.insertBefore(
-    toggle("Ellipsoid", "Velocities that one joule gives the chosen frame", true, (on) => ((holder.visible = on), stage.touch())),
-    shell.tools.lastElementChild,
-  );
+  if (view.live && view.velocities.length > 0) stage.scene.add(handle.group);
+  const reset = shell.tools.lastElementChild;
+  const add = (button: HTMLElement) => shell.tools.insertBefore(button, reset);
+  add(toggle("Ellipsoid", "Velocities that one joule gives the chosen frame", true, (on) => ((holder.visible = on), stage.touch())));
+  if (view.live) add(recordButton(stage, { title: view.title, caption: () => view.title, say: (text) => shell.say(text) }));
   onPick(shell, (link) => {
     point(link < 0 ? -1 : jointOf(view, link));
-    if (link >= 0 && jointOf(view, link) < 0) shell.say(view.links[link].name);
+    if (link < 0) return;
+    if (jointOf(view, link) < 0) shell.say(view.links[link].name);
+    const of = view.frames.indexOf(view.links[link].name);
+    if (view.live && of >= 0 && of !== frame) choose(of);
   });
-  const paint = () => ellipsoid.setAccent(color("accent"));
+  const paint = () => {
+    ellipsoid.setAccent(color("accent"));
+    handle.setAccent(color("force"));
+  };
   onTheme(paint);
   paint();
   show(view.state);

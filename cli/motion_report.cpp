@@ -1,11 +1,16 @@
-#include "cli/scene_motion.hpp"
+#include "cli/motion_report.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "articula/dynamics/kinematics.hpp"
+#include "cli/scene_source.hpp"
 
 namespace articula::cli {
 
+namespace {
+
+/// The hands' forces on what they hold, as arrows at the tips.
 void add_grasp_forces(Report& report, const Recording& recording, Scene& scene) {
   const Model& model = scene.model();
   const std::size_t nq = model.nq(), nv = model.nv();
@@ -35,6 +40,30 @@ void add_grasp_forces(Report& report, const Recording& recording, Scene& scene) 
       report.forces[i].forces.push_back(scene.dynamics().force(hands[i].first).v);
     }
   }
+}
+
+Report report_of(const NamedRecording& first, const NamedRecording* second, const Model& model,
+                 std::span<const LinkShapes> shapes) {
+  return second ? compare_recordings(first, *second, model, shapes)
+                : articula::report_of(first.recording, model, shapes);
+}
+
+}  // namespace
+
+Report model_report(const NamedRecording& first, const NamedRecording* second, const Model& model,
+                    const ModelOptions& options) {
+  const ModelVisuals visuals = load_visuals(options.source, options.read_options());
+  Report report = report_of(first, second, model, visuals.links);
+  for (const auto& finding : visuals.findings) report.notes.push_back(finding.message);
+  return report;
+}
+
+Report scene_report(const NamedRecording& first, const NamedRecording* second, Scene& scene,
+                    const ModelOptions& options) {
+  Report report = report_of(first, second, scene.model(), scene_shapes(options.source, scene.spec()));
+  report.title = std::filesystem::path(scene.spec().where).stem().string();
+  add_grasp_forces(report, first.recording, scene);
+  return report;
 }
 
 }  // namespace articula::cli
