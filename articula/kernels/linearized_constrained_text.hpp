@@ -253,8 +253,9 @@ static void add_product(int rows, const Rows& init, const Rows& A, int inner, co
   int r = 0;
   for (; r + 4 <= rows; r += 4)
     add_product<4>(from(init, r), A.at + r, A.step, inner, row_of, 1, columns, from(out, r));
-  for (; r < rows; ++r)
-    add_product<1>(from(init, r), A.at + r, A.step, inner, row_of, 1, columns, from(out, r));
+  for (; r + 2 <= rows; r += 2)
+    add_product<2>(from(init, r), A.at + r, A.step, inner, row_of, 1, columns, from(out, r));
+  if (r < rows) add_product<1>(from(init, r), A.at + r, A.step, inner, row_of, 1, columns, from(out, r));
 }
 /// out -= J B, B by velocity, for the rows of one group.
 static void subtract_rows_times(const LoopMemory& loop, const RowGroup& g, const Rows& B, int columns,
@@ -291,7 +292,6 @@ static void differentiate_loop(const Tree<double>& tree, const LinearizationMemo
   hinge_motions(tree, lin, m);
   for (long i = 0; i < nv * length; ++i) m.C[i] = 0;
   for (long i = 0; i < loop.rows * long_row; ++i) m.df[i] = 0;
-  for (long i = 0; i < loop.rows * length; ++i) m.JM[i] = 0;
   for (int i = 0; i < loop.group_count; ++i) {
     const RowGroup& g = loop.groups[i];
     if (g.rows == 0) continue;
@@ -311,12 +311,15 @@ static void differentiate_loop(const Tree<double>& tree, const LinearizationMemo
   for (int i = 0; i < loop.group_count; ++i) {
     const RowGroup& g = loop.groups[i];
     if (g.rows == 0) continue;
-    const Rows df{m.df + g.first * long_row, long_row}, JM{m.JM + g.first * length, length};
+    const Rows df{m.df + g.first * long_row, long_row}, by_tau{df.at + 2 * length, long_row};
     subtract_rows_times(loop, g, by_q, nv, df, m);
     if (!rest.yes) subtract_rows_times(loop, g, open_v, nv, {df.at + length, long_row}, m);
-    subtract_rows_times(loop, g, inverse, nv, JM, m);
-    for (int r = 0; r < g.rows; ++r)
-      for (long c = 0; c < length; ++c) df[r][2 * length + c] = JM[r][c], JM[r][c] = -JM[r][c];
+    subtract_rows_times(loop, g, inverse, nv, by_tau, m);
+    for (int r = 0; r < g.rows; ++r) {
+      double* const JM = m.JM + (g.first + r) * length;
+      for (long c = 0; c < length; c += wide_bodies<double>)
+        (-Wide<double>::load(by_tau[r] + c)).store(JM + c);
+    }
   }
 }
 
@@ -353,7 +356,8 @@ static void solve_loop(const LoopMemory& loop, const LoopDerivatives& m) {
   };
   long c = 0;
   for (; c + 4 * wide <= long_row; c += 4 * wide) some(Index<4>{}, c);
-  for (; c < long_row; c += wide) some(Index<1>{}, c);
+  for (; c + 2 * wide <= long_row; c += 2 * wide) some(Index<2>{}, c);
+  if (c < long_row) some(Index<1>{}, c);
 }
 
 /// m.da = U + (J M^-1)* df.

@@ -110,7 +110,7 @@ struct LoopAtRest {
 };
 
 /// Of the linearized closed chain, beside LoopMemory and LinearizationMemory. Rows of matrices are `length` numbers, or
-/// three times that where all results stand side by side.
+/// three times that where all results stand side by side: nv and what fills the last register up.
 template <class S>
 struct LoopDerivativeMemory {
   long length = 0;
@@ -133,8 +133,7 @@ struct LoopDerivativeMemory {
   template <class Give>
   void plan(Give&& give, const Tree<Real<S>>& tree, std::size_t groups, std::size_t packs,
             std::size_t longest, std::size_t rows) {
-    const std::size_t nv = tree.nv, row = padded(tree.nv);
-    length = static_cast<long>(row);
+    const std::size_t nv = tree.nv, row = padded(tree.nv);  // room for any register
     give(hinges, hinge_column::count * row);
     give(carried, 6 * std::size_t(tree.bodies));
     give(ends, 24 * row_lanes * groups);

@@ -53,6 +53,8 @@ void LinearizedConstrained::differentiate(const double* q, const double* v, cons
                                           const LoopAtRest& rest) {
   ConstrainedDynamics& w = work_;
   const LoopKernels& k = *kernel_set().loops;
+  const int lanes = kernel_set().in<double>().batch->lanes;
+  d_.length = (tree().nv + lanes - 1) / lanes * lanes;
   k.gather_carried(tree(), w.loop_, w.lambda_, d_);
   Tree<double> weightless;
   if (rest.yes) (weightless = tree()).gravity = {0, 0, 0};
