@@ -7,8 +7,7 @@
 #include <new>
 #include <set>
 
-#include "bench/page.hpp"
-#include "bench/robot.hpp"
+#include "bench/compare.hpp"
 
 namespace articula::bench {
 
@@ -72,27 +71,25 @@ struct Results {
   }
 };
 
-/// A peer's loop over as many states that keeps what every call leaves, as a batch does: after each call as
-/// many numbers are copied, from the cache, to their place. Nanoseconds per state, of the fastest way; 0:
-/// none.
-double keeping_loop(const std::vector<Entry>& entries, const std::string& algorithm, Results& r,
-                    std::size_t count, const Effort& effort) {
-  const auto matrices = r.matrices(algorithm);
-  std::vector<double> left(r.A.size() / count);
-  double best = 0;
-  for (const Entry& e : entries) {
-    if (e.algorithm != algorithm || matrices.empty()) continue;
-    const double ns = effort.ns([&](long calls) {
-      for (long i = 0; i < calls; ++i)
-        for (std::size_t state = 0; state < count; ++state) {
-          e.run(1);
-          for (auto* to : matrices)
-            std::copy(left.begin(), left.end(), to->begin() + static_cast<long>(state * left.size()));
-        }
-    });
-    if (best == 0 || ns < best) best = ns;
-  }
-  return best / static_cast<double>(count);
+/// A peer's loop over as many states that keeps what every call leaves, as a batch does: written there by the peer
+/// itself, or where it cannot, as many numbers copied after each call, from the cache.
+std::function<void(long)> keeping_loop(const Entry& e, Results& r, std::size_t count) {
+  const auto matrices = r.matrices(e.algorithm);
+  if (matrices.empty()) return {};
+  return [&e, &r, count, matrices, left = std::vector<double>(r.A.size() / count)](long calls) {
+    double* const to[3] = {r.A.data(), r.B.data(), r.C.data()};
+    for (long i = 0; i < calls; ++i) {
+      if (e.keep) {
+        e.keep(static_cast<long>(count), to);
+        continue;
+      }
+      for (std::size_t state = 0; state < count; ++state) {
+        e.run(1);
+        for (auto* matrix : matrices)
+          std::copy(left.begin(), left.end(), matrix->begin() + static_cast<long>(state * left.size()));
+      }
+    }
+  };
 }
 
 std::vector<Algorithm> algorithms(Batch<>& batch, const States<double>& s, Results& r, int frame) {
@@ -111,6 +108,84 @@ std::vector<Algorithm> algorithms(Batch<>& batch, const States<double>& s, Resul
   };
 }
 
+/// The table of one robot. All of a row is timed by turns: the batch, one state after the other by ourselves, and what
+/// peers have for it.
+struct BatchTable {
+  const Robot& robot;
+  const Contenders& all;
+  Results& r;
+  std::size_t count;
+  Effort effort;
+  Page& page;
+  Table table{{"algorithm", "one thread", "one state", "times as many", "two threads", "times one thread"}};
+
+  /// What one thread and two take, by the wall clock; nothing to tell: zeros.
+  struct Two {
+    double ns = 0, times = 0;
+  };
+  void put(const std::string& name, const std::function<void(long)>& run, const std::string& compared,
+           const std::function<Two()>& two = {}) try {
+    add(name, run, compared, two ? two() : Two{});
+  } catch (const std::exception& error) {
+    Page::note(page.left_out, fmt::format("{}, batch, {}: {}", robot.name, name, error.what()));
+  }
+
+ private:
+  using Times = std::map<std::string, double>;  // by peer
+  static void keep_fastest(Times& of, const std::string& peer, double x) {
+    const auto [at, added] = of.emplace(peer, x);
+    if (!added) at->second = std::min(at->second, x);
+  }
+  void add(const std::string& name, const std::function<void(long)>& run, const std::string& compared,
+           const Two& two) {
+    std::vector<std::function<void(long)>> runs{run};
+    const auto ours = std::find_if(all.ours.begin(), all.ours.end(),
+                                   [&](const Entry& e) { return e.algorithm == compared; });
+    const bool known = ours != all.ours.end();
+    std::vector<Way> ways;
+    if (known) {
+      runs.push_back(ours->run);
+      ways = agreeing(robot, *ours, all, page);
+      for (const Way& way : ways) runs.push_back(way.entry->run);
+    }
+    std::vector<std::size_t> keeping(ways.size());
+    for (std::size_t i = 0; i < ways.size(); ++i)
+      if (auto loop = keeping_loop(*ways[i].entry, r, count)) {
+        keeping[i] = runs.size();
+        runs.push_back(std::move(loop));
+      }
+    std::vector<double> ns = race(runs, effort);
+    ns[0] /= static_cast<double>(count);
+    Times loops, kept;
+    for (std::size_t i = 0; i < ways.size(); ++i) {
+      keep_fastest(loops, ways[i].peer, ns[2 + i]);
+      if (keeping[i]) keep_fastest(kept, ways[i].peer, ns[keeping[i]] / static_cast<double>(count));
+    }
+    write(name, compared, ns[0], known ? ns[1] : 0, two, loops, kept);
+  }
+  void write(const std::string& name, const std::string& compared, double ns, double one_state,
+             const Two& two, const Times& loops, const Times& kept) {
+    std::string first = fmt::format("{:.0f}", ns);
+    for (const auto& [peer, loop_ns] : loops) first += fmt::format(" ({:.1f})", loop_ns / ns);
+    table.rows.push_back({name, first, one_state > 0 ? fmt::format("{:.0f}", one_state) : "",
+                          one_state > 0 ? fmt::format("{:.1f}", one_state / ns) : "",
+                          two.ns > 0 ? fmt::format("{:.0f}", two.ns) : "",
+                          two.ns > 0 ? fmt::format("{:.2f}", two.times) : ""});
+    nlohmann::json row{
+        {"model", robot.name}, {"algorithm", compared}, {"name", name}, {"states", count}, {"ns", ns}};
+    if (two.ns > 0) row["ns_two_threads"] = two.ns, row["times_one_thread"] = two.times;
+    if (one_state > 0) row["one_state"]["Articula"] = one_state;
+    for (const auto& [peer, loop_ns] : loops) row["one_state"][peer] = loop_ns;
+    for (const auto& [peer, entries] : all.theirs) {
+      const auto at = kept.find(peer);
+      table.rows.back().push_back(
+          at == kept.end() ? "" : fmt::format("{:.0f} ({:.1f})", at->second, at->second / ns));
+      if (at != kept.end()) row["loop_that_keeps"][peer] = at->second;
+    }
+    page.numbers["batch"].push_back(std::move(row));
+  }
+};
+
 }  // namespace
 
 void batch_section(const Options& options, const Peers& peers, Page& page) {
@@ -121,20 +196,13 @@ void batch_section(const Options& options, const Peers& peers, Page& page) {
       "single calls of "
       "the tables above; results are on huge pages where the system gives them to who asks, as NumPy does",
       count);
-  std::vector<std::string> loops;  // of which peers' loops there are times
-  for (const auto& peer : peers)
-    for (const auto& [robot, kept] : page.one_state)
-      if (kept.count("linearized_forward") && kept.at("linearized_forward").count(peer->name())) {
-        loops.push_back(peer->name());
-        break;
-      }
-  for (const auto& name : loops)
-    intro += fmt::format("; in brackets, times the throughput of {}'s loop", name);
-  if (!loops.empty())
+  if (!peers.empty())
     intro +=
-        ", which drops what it computes; where that is matrices, also of a loop that keeps them, as the "
-        "batch "
-        "does: each call's are copied to their place";
+        "; in brackets, times the throughput of the peers' loops that linearize too, which drop what they "
+        "compute; "
+        "where that is matrices, also of loops that keep them, as the batch does: written to their place by "
+        "the peer, "
+        "or copied there. All of a row is timed by turns";
   intro +=
       ". Two threads are timed by the wall clock, call by call and by turns with one thread, and that ratio "
       "is given";
@@ -151,40 +219,17 @@ void batch_section(const Options& options, const Peers& peers, Page& page) {
     stay_on_one_core();
     Batch<> parallel(model, {.threads = &threads});
     page.write("### " + robot.name);
-    Table table{{"algorithm", "one thread", "one state", "times as many", "two threads", "times one thread"}};
-    std::vector<std::vector<Entry>> theirs;
-    const std::optional<PeerModel> their_model = loops.empty() ? std::nullopt : peer_model(robot);
-    for (const auto& peer : peers)
-      if (their_model && std::find(loops.begin(), loops.end(), peer->name()) != loops.end()) {
-        theirs.push_back(peer->entries(*their_model));
-        table.head.push_back(fmt::format("{}'s loop, kept", peer->name()));
-      }
+    Contenders all = contenders(robot, true, peers, page);
+    std::erase_if(all.theirs, [](const auto& peer) {
+      return std::none_of(peer.second.begin(), peer.second.end(),
+                          [](const Entry& e) { return e.algorithm == "linearized_forward"; });
+    });
+    BatchTable table{robot, all, r, count, effort, page};
+    for (const auto& [name, entries] : all.theirs)
+      table.table.head.push_back(fmt::format("{}'s loop, kept", name));
     const auto one = algorithms(batch, s, r, robot.frame), two = algorithms(parallel, s, r, robot.frame);
-    auto& kept = page.one_state[robot.name];
-    const auto put = [&](const std::string& name, double ns, double two_ns, const std::string& compared,
-                         double times = 0) {
-      std::string first = fmt::format("{:.0f}", ns);
-      for (const auto& peer : loops)
-        if (kept[compared].count(peer)) first += fmt::format(" ({:.1f})", kept[compared][peer] / ns);
-      const bool known = kept[compared].count("") > 0;
-      table.rows.push_back({name, first, known ? fmt::format("{:.0f}", kept[compared][""]) : "",
-                            known ? fmt::format("{:.1f}", kept[compared][""] / ns) : "",
-                            two_ns > 0 ? fmt::format("{:.0f}", two_ns) : "",
-                            two_ns > 0 ? fmt::format("{:.2f}", times) : ""});
-      nlohmann::json row{
-          {"model", robot.name}, {"algorithm", compared}, {"name", name}, {"states", count}, {"ns", ns}};
-      if (two_ns > 0) row["ns_two_threads"] = two_ns, row["times_one_thread"] = times;
-      for (const auto& [contender, loop_ns] : kept[compared])
-        row["one_state"][contender.empty() ? "Articula" : contender] = loop_ns;
-      for (std::size_t i = 0; i < theirs.size(); ++i) {
-        const double keeping = keeping_loop(theirs[i], compared, r, count, effort);
-        table.rows.back().push_back(keeping > 0 ? fmt::format("{:.0f} ({:.1f})", keeping, keeping / ns) : "");
-        if (keeping > 0) row["loop_that_keeps"][loops[i]] = keeping;
-      }
-      page.numbers["batch"].push_back(std::move(row));
-    };
     const auto repeat = [](const std::function<void()>& f) {
-      return [&f](long calls) {
+      return [f](long calls) {
         for (long i = 0; i < calls; ++i) f();
       };
     };
@@ -192,21 +237,19 @@ void batch_section(const Options& options, const Peers& peers, Page& page) {
     const std::set<std::string> twice{"inverse_dynamics", "forward_dynamics", "linearized_inverse",
                                       "linearized_forward"};
     for (std::size_t i = 0; i < one.size(); ++i) {
-      const double ns = effort.ns(repeat(one[i].run)) / static_cast<double>(count);
-      double two_ns = 0, times = 0;
-      if (twice.count(one[i].name)) {
+      const auto both = [&]() -> BatchTable::Two {
         const auto wall = race({repeat(one[i].run), repeat(two[i].run)}, {1e-5, 3 * effort.total, true});
-        two_ns = wall[1] / static_cast<double>(count), times = wall[0] / wall[1];
-      }
+        return {wall[1] / static_cast<double>(count), wall[0] / wall[1]};
+      };
       std::string words = one[i].name;
       std::replace(words.begin(), words.end(), '_', ' ');
-      put(words, ns, two_ns, one[i].name, times);
+      table.put(words, repeat(one[i].run), one[i].name,
+                twice.count(one[i].name) ? std::function<BatchTable::Two()>(both) : nullptr);
     }
     Batch<> by_columns(model, {.layout = Layout::columns});
     const auto q = in_columns(s.q, count), v = in_columns(s.v, count), tau = in_columns(s.tau, count);
-    put("forward dynamics, in columns",
-        effort.ns(repeat([&] { by_columns.forward_dynamics(q, v, tau, r.x); })) / static_cast<double>(count),
-        0, "forward_dynamics");
+    table.put("forward dynamics, in columns", repeat([&] { by_columns.forward_dynamics(q, v, tau, r.x); }),
+              "forward_dynamics");
     Batch<> by_tiles(model, {.layout = Layout::tiles});
     const auto tiled = [&](const std::vector<double>& rows) {
       const std::size_t n = rows.size() / count, lanes = static_cast<std::size_t>(by_tiles.lanes());
@@ -216,20 +259,17 @@ void batch_section(const Options& options, const Peers& peers, Page& page) {
       return out;
     };
     const auto tq = tiled(s.q), tv = tiled(s.v), ttau = tiled(s.tau);
-    put("forward dynamics, in tiles",
-        effort.ns(repeat([&] { by_tiles.forward_dynamics(tq, tv, ttau, r.x); })) / static_cast<double>(count),
-        0, "forward_dynamics");
-    put("linearized forward, in tiles",
-        effort.ns(repeat([&] { by_tiles.linearized_forward(tq, tv, ttau, r.A, r.B, r.C); })) /
-            static_cast<double>(count),
-        0, "linearized_forward");
+    table.put("forward dynamics, in tiles", repeat([&] { by_tiles.forward_dynamics(tq, tv, ttau, r.x); }),
+              "forward_dynamics");
+    table.put("linearized forward, in tiles",
+              repeat([&] { by_tiles.linearized_forward(tq, tv, ttau, r.A, r.B, r.C); }),
+              "linearized_forward");
     Batch<float> floats(model);
     const States<float> f(model, count);
     std::vector<float> x(count * model.nv());
-    put("forward dynamics, float",
-        effort.ns(repeat([&] { floats.forward_dynamics(f.q, f.v, f.tau, x); })) / static_cast<double>(count),
-        0, "forward_dynamics");
-    page.write(table);
+    table.put("forward dynamics, float", repeat([&] { floats.forward_dynamics(f.q, f.v, f.tau, x); }),
+              "forward_dynamics");
+    page.write(table.table);
   }
 }
 

@@ -8,9 +8,9 @@ namespace articula::bench {
 
 namespace {
 
-/// Of results, relative to their largest number. Lambda is the inverse of a matrix that may be nearly
-/// singular.
-double tolerance(const std::string& algorithm) { return algorithm == "operational_lambda" ? 1e-6 : 1e-8; }
+/// Of results, relative to their largest number: well-conditioned ones agree to the first; beyond the second it is not
+/// the same quantity.
+constexpr double alike = 1e-8, different = 1e-4;
 constexpr int largest_count = 200;  // counting numbers are slow
 
 /// Of two results, relative to the largest number; infinite if they cannot be compared.
@@ -50,55 +50,72 @@ std::optional<std::pair<long, long>> operations(const Robot& robot, const std::s
 
 }  // namespace
 
+Contenders contenders(const Robot& robot, bool matrices, const Peers& peers, Page& page) {
+  Contenders all;
+  std::vector<std::string> left_out;
+  all.ours = our_entries(robot, matrices, left_out);
+  if (const auto model = peers.empty() ? std::nullopt : peer_model(robot)) {
+    for (const auto& peer : peers) try {
+        all.theirs.emplace_back(peer->name(), peer->entries(*model));
+      } catch (const std::exception& error) {
+        left_out.push_back(fmt::format("{}, {}: {}", robot.name, peer->name(), error.what()));
+      }
+  } else if (!peers.empty()) {
+    left_out.push_back(fmt::format("{}, all peers: it has {}", robot.name,
+                                   robot.model.has_mimics() ? "mimic joints, which they are not given"
+                                                            : "joints that not all of them have"));
+  }
+  for (const std::string& line : left_out) Page::note(page.left_out, line);
+  return all;
+}
+
+std::vector<Way> agreeing(const Robot& robot, const Entry& ours, const Contenders& all, Page& page) {
+  std::vector<Way> ways;
+  for (const auto& [name, entries] : all.theirs)
+    for (const Entry& t : entries) {
+      if (t.algorithm != ours.algorithm) continue;
+      double apart = 0;
+      for (int i = 0; t.result && i < state_count; ++i) {
+        const std::vector<double> result = t.result(i);
+        if (!result.empty()) apart = std::max(apart, difference(ours.result(i), result));
+      }
+      const std::string words =
+          fmt::format("{}: {} of {} differs by {:.1e}", robot.name, ours.algorithm, name, apart);
+      if (apart > different) {
+        Page::note(page.differences, words);
+        continue;
+      }
+      if (apart > alike) Page::note(page.apart, words);
+      ways.push_back({name, &t});
+    }
+  return ways;
+}
+
 std::vector<Raced> race_all(const Robot& robot, bool matrices, const Options& options, const Peers& peers,
                             Page& page, const std::function<bool(const std::string&)>& peers_wanted) {
-  std::vector<Raced> all;
-  const std::vector<Entry> ours = our_entries(robot, matrices);
-  const std::optional<PeerModel> model = peers.empty() ? std::nullopt : peer_model(robot);
-  std::vector<std::pair<std::string, std::vector<Entry>>> theirs;
-  if (model)
-    for (const auto& peer : peers) try {
-        theirs.emplace_back(peer->name(), peer->entries(*model));
-      } catch (const std::exception& error) {
-        fmt::print(stderr, "articula_bench: {} without {}: {}\n", robot.name, peer->name(), error.what());
+  std::vector<Raced> rows;
+  const Contenders all = contenders(robot, matrices, peers, page);
+  for (const Entry& e : all.ours) try {
+      Raced raced{e.algorithm, 0, operations(robot, e.counted), e.bytes};
+      std::vector<Way> ways;
+      if (peers_wanted(e.algorithm)) ways = agreeing(robot, e, all, page);
+      std::vector<std::function<void(long)>> runs{e.run};
+      for (const Way& way : ways) runs.push_back(way.entry->run);
+      const std::vector<double> ns = race(runs, options.effort);
+      raced.ns = ns[0];
+      for (std::size_t i = 1; i < ns.size(); ++i) {
+        const auto [at, added] = raced.peers.emplace(ways[i - 1].peer, ns[i]);
+        if (!added) at->second = std::min(at->second, ns[i]);
       }
-  for (const Entry& e : ours) {
-    Raced raced{e.algorithm, 0, operations(robot, e.counted), e.bytes};
-    std::vector<std::function<void(long)>> runs{e.run};
-    std::vector<std::string> names{""};
-    if (peers_wanted(e.algorithm))
-      for (const auto& [name, entries] : theirs)
-        for (const Entry& t : entries) {
-          if (t.algorithm != e.algorithm) continue;
-          double apart = 0;
-          for (int i = 0; t.result && i < state_count; ++i) {
-            const std::vector<double> result = t.result(i);
-            if (!result.empty()) apart = std::max(apart, difference(e.result(i), result));
-          }
-          if (apart > tolerance(e.algorithm)) {
-            page.differences.push_back(
-                fmt::format("{}: {} of {} differs by {:.1e}", robot.name, e.algorithm, name, apart));
-            continue;
-          }
-          runs.push_back(t.run);
-          names.push_back(name);
-        }
-    const std::vector<double> ns = race(runs, options.effort);
-    raced.ns = ns[0];
-    for (std::size_t i = 1; i < ns.size(); ++i) {
-      const auto [at, added] = raced.peers.emplace(names[i], ns[i]);
-      if (!added) at->second = std::min(at->second, ns[i]);
+      for (const auto& [name, peer_ns] : raced.peers)
+        if (peer_ns < raced.ns)
+          page.behind.push_back(fmt::format("{}, {}: {} {:.0f} ns, Articula {:.0f} ns", robot.name,
+                                            e.algorithm, name, peer_ns, raced.ns));
+      rows.push_back(std::move(raced));
+    } catch (const std::exception& error) {
+      Page::note(page.left_out, fmt::format("{}, {}: {}", robot.name, e.algorithm, error.what()));
     }
-    for (const auto& [name, peer_ns] : raced.peers)
-      if (peer_ns < raced.ns)
-        page.behind.push_back(fmt::format("{}, {}: {} {:.0f} ns, Articula {:.0f} ns", robot.name, e.algorithm,
-                                          name, peer_ns, raced.ns));
-    auto& kept = page.one_state[robot.name][e.algorithm];
-    kept = raced.peers;
-    kept[""] = raced.ns;
-    all.push_back(std::move(raced));
-  }
-  return all;
+  return rows;
 }
 
 nlohmann::json to_json(const Robot& robot, const Raced& r) {

@@ -14,8 +14,23 @@ struct Raced {
   std::map<std::string, double> peers{};  // ns by name, the fastest of its ways
 };
 
-/// Every algorithm of ours, with whoever else has it; results are compared first, those that differ are named
-/// on the page and not timed. Only those that `wanted` returns true for.
+/// Ours and theirs, by peer.
+struct Contenders {
+  std::vector<Entry> ours;
+  std::vector<std::pair<std::string, std::vector<Entry>>> theirs;
+};
+/// What cannot take part is named on the page.
+Contenders contenders(const Robot& robot, bool matrices, const Peers& peers, Page& page);
+/// A peer's way to do what one of ours does.
+struct Way {
+  std::string peer;
+  const Entry* entry;
+};
+/// Those whose results agree with ours. Up to 1e-8 of the largest number, or it is said on the page; beyond 1e-4 they
+/// are not timed, and the run fails.
+std::vector<Way> agreeing(const Robot& robot, const Entry& ours, const Contenders& all, Page& page);
+
+/// Every algorithm of ours, with whoever else has it, if `peers_wanted`.
 std::vector<Raced> race_all(const Robot& robot, bool matrices, const Options& options, const Peers& peers,
                             Page& page, const std::function<bool(const std::string&)>& peers_wanted);
 

@@ -16,6 +16,7 @@ constexpr int state_count = 16;  // a power of two: calls go round them
 ///
 ///   inverse_dynamics bias_forces gravity_forces             nv joint forces
 ///   forward_dynamics constrained_dynamics                   nv accelerations
+///   impulse                                                 nv velocities after it, the contacts at rest
 ///   solve_mass_matrix                                       nv: M^-1 tau
 ///   mass_matrix inverse_mass_matrix                         nv x nv
 ///   coriolis_matrix                                         nv: C v, for C is not unique
@@ -24,6 +25,7 @@ constexpr int state_count = 16;  // a power of two: calls go round them
 ///   jacobian                                                6 x nv of the frame, rotation first, world axes
 ///   energies                                                kinetic, potential (zero at the world's origin)
 ///   linearized_inverse, linearized_forward                  by q, by v, by a or tau: nv x nv each
+///   linearized_constrained, linearized_impulse              likewise; of impulses by q and by v
 ///   operational_omega, operational_lambda                   6 x 6: J M^-1 J* of the frame, and its inverse
 struct Entry {
   std::string algorithm;
@@ -31,6 +33,9 @@ struct Entry {
   std::function<std::vector<double>(int state)> result;  // empty: nothing to compare
   std::string counted{};                                 // its name among the counted algorithms
   std::size_t bytes = 0;                                 // of its workspace
+  /// As run, for as many states, but each call's nv x nv matrices end where the caller wants them: matrix i of call n
+  /// at to[i] + n nv nv. Null: it cannot.
+  std::function<void(long calls, double* const* to)> keep{};
 };
 
 /// call(state) is what is timed; result(state) reads what it left.
@@ -55,7 +60,7 @@ struct Simulation {
   std::function<double()> energy;
 };
 
-/// Revolute, prismatic and free joints only. Numbers as in Articula: row by row; rotation first; x y z w.
+/// Revolute (continuous ones too: one angle), prismatic and free joints only. Numbers as in Articula: row by row; rotation first; x y z w.
 struct PeerBody {
   enum class Kind { revolute, prismatic, free } kind;
   std::string name;

@@ -147,10 +147,15 @@ std::string introduction(const nlohmann::json& machine, const std::string& comma
       "- Machine: {}, {} cores, shared with other work. Kernels for x86-64-{}, chosen at run time. One core "
       "and one thread "
       "unless said.\n- Compiler: {}, `{}`.\n- Peers: {}. The same model (rotor inertia left out) and the "
-      "same 16 states, "
-      "results compared to 1e-8 before timing, the least processor time of many batches by turns. `make "
-      "bench` installs "
-      "those that Debian has; `bench/peer.hpp` says how to add another.\n",
+      "same 16 states up to 3 rad from neutral, "
+      "results compared before timing (more than 1e-8 apart is said below, more than 1e-4 ends the run "
+      "without a "
+      "page), the least processor time of many batches by turns. `make bench` installs "
+      "those that Debian has, which are built for any x86-64 (no AVX); `bench/peer.hpp` says how to add "
+      "another, built "
+      "for this machine. Continuous joints are one angle for all, chains have every joint about z for peers, "
+      "and a "
+      "model with mimic joints races nobody.\n",
       word("date"), command, word("cpu"), machine["cores"].get<int>(), word("instruction_set"),
       word("compiler"), word("flags"), peers.empty() ? "none" : peers);
 }
@@ -184,7 +189,15 @@ int run(int argc, char** argv) {
   const nlohmann::json where = machine(peers);
   for (const auto& [name, section] : sections)
     if (a.only.empty() || std::find(a.only.begin(), a.only.end(), name) != a.only.end()) {
-      const double seconds = seconds_of([&, section = section](long) { section(a.options, peers, page); }, 1);
+      const double seconds = seconds_of(
+          [&, name = name, section = section](long) {
+            try {
+              section(a.options, peers, page);
+            } catch (const std::exception& error) {  // what it has written until then stays
+              Page::note(page.left_out, fmt::format("the rest of section {}: {}", name, error.what()));
+            }
+          },
+          1);
       fmt::print(stderr, "articula_bench: {}, {:.0f} s\n", name, seconds);
     }
   if (!peers.empty()) {
@@ -193,6 +206,15 @@ int run(int argc, char** argv) {
     for (const std::string& line : page.behind) page.text += "- " + line + "\n";
     if (!page.behind.empty()) page.text += "\n";
   }
+  const auto list = [&](const char* title, const std::vector<std::string>& lines) {
+    if (lines.empty()) return;
+    page.write(title);
+    for (const std::string& line : lines) page.text += "- " + line + "\n";
+    page.text += "\n";
+    for (const std::string& line : lines) fmt::print(stderr, "articula_bench: {}\n", line);
+  };
+  list("## Results that agree less well than 1e-8, and were raced", page.apart);
+  list("## Left out", page.left_out);
   const std::string text = introduction(where, a.command) + "\n" + page.text;
   fmt::print("{}", text);
   page.numbers["machine"] = where;

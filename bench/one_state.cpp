@@ -68,7 +68,9 @@ void robots_section(const Options& options, const Peers& peers, Page& page) {
 void chains_section(const Options& options, const Peers& peers, Page& page) {
   page.write("## Long chains");
   page.write(
-      "Random serial chains of n revolute joints: nanoseconds per link. Peers take part up to 300 links.");
+      "Random serial chains of n revolute joints: nanoseconds per link. Peers take part up to 300 links, in "
+      "inverse and "
+      "forward dynamics.");
   const std::vector<std::string> shown{"inverse_dynamics", "forward_dynamics"};
   Table table{{"algorithm"}};
   std::map<std::string, std::map<int, std::string>> cells;

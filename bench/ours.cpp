@@ -9,6 +9,8 @@
 #include "articula/task_space/task_space.hpp"
 #include "bench/robot.hpp"
 
+#include <fmt/format.h>
+
 namespace articula::bench {
 
 namespace {
@@ -135,30 +137,52 @@ void add_closed_chain(const Robot& robot, Entries& to) {
   to.fill("impulse", "", bytes, nv,
           [w = work](const PeerState& s, Numbers& out) { w->impulse(s.q, s.v, out); });
   const auto linear = std::make_shared<LinearizedConstrained>(*work);
-  const auto derivatives = std::make_shared<ConstrainedDerivatives>();
+  const auto joined = [](const std::vector<const Numbers*>& all) {
+    Numbers out;
+    for (const Numbers* x : all) out.insert(out.end(), x->begin(), x->end());
+    return out;
+  };
+  const auto d = std::make_shared<ConstrainedDerivatives>();
   to.add(
       "linearized_constrained", "", 0,
-      [&s = robot.states, w = work, linear, derivatives](int i) {
-        linear->compute(s[i].q, s[i].v, s[i].tau, *derivatives);
-      },
-      [](int) { return Numbers(); });
+      [&s = robot.states, w = work, linear, d](int i) { linear->compute(s[i].q, s[i].v, s[i].tau, *d); },
+      [d, joined](int) {
+        return joined({&d->da_dq, &d->da_dv, &d->da_dtau});
+      });
+  const auto e = std::make_shared<ImpulseDerivatives>();
+  to.add(
+      "linearized_impulse", "", 0,
+      [&s = robot.states, w = work, linear, e](int i) { linear->impulse(s[i].q, s[i].v, *e); },
+      [e, joined](int) {
+        return joined({&e->dv_dq, &e->dv_dv});
+      });
 }
 
 }  // namespace
 
-std::vector<Entry> our_entries(const Robot& robot, bool matrices) {
+std::vector<Entry> our_entries(const Robot& robot, bool matrices, std::vector<std::string>& left_out) {
   std::vector<Entry> all;
   Entries to(robot, all);
-  add_dynamics(robot, to, matrices);
-  add_kinematics(robot, to, matrices);
-  add_operational_space(robot, to);
-  if (!robot.model.has_mimics()) {
+  const auto add = [&](const char* what, auto&& some) {
+    try {
+      some();
+    } catch (const std::exception& error) {
+      left_out.push_back(fmt::format("{}, {}: {}", robot.name, what, error.what()));
+    }
+  };
+  add("dynamics", [&] { add_dynamics(robot, to, matrices); });
+  add("kinematics", [&] { add_kinematics(robot, to, matrices); });
+  add("operational space", [&] { add_operational_space(robot, to); });
+  add("diagonalized", [&] {
+    if (robot.model.has_mimics()) return;
     const auto [diagonal, bytes] = make_workspace<DiagonalizedDynamics>(robot.model);
     to.fill("diagonalized", "normalized", bytes, robot.model.nv(),
             [d = diagonal](const PeerState& s, Numbers& out) { d->nu_dot(s.q, s.v, s.tau, out); });
-  }
-  if (matrices) add_closed_chain(robot, to);
-  add_linearizations(robot, matrices, all);
+  });
+  add("closed chain", [&] {
+    if (matrices) add_closed_chain(robot, to);
+  });
+  add("linearizations", [&] { add_linearizations(robot, matrices, all); });
   return all;
 }
 

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -39,9 +40,13 @@ struct Page {
   std::vector<Picture> pictures{};
   std::vector<std::string> differences{};  // results that do not agree
   std::vector<std::string> behind{};       // where a peer is faster
-  /// ns of one state, by robot, algorithm and contender: what later sections compare with.
-  std::map<std::string, std::map<std::string, std::map<std::string, double>>> one_state{};
+  std::vector<std::string> apart{};        // results that agree less well than usual, and were raced
+  std::vector<std::string> left_out{};     // what was not measured, and why
 
+  /// Once, however many sections say it.
+  static void note(std::vector<std::string>& list, const std::string& line) {
+    if (std::find(list.begin(), list.end(), line) == list.end()) list.push_back(line);
+  }
   void write(const std::string& words) { text += words + "\n\n"; }
   void write(const Table& table) { text += table.markdown(); }
   void draw(Picture picture) {

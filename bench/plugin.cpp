@@ -21,6 +21,7 @@ class Plugin : public Peer {
     find("peer_find", find_, true);
     find("peer_run", run_, true);
     find("peer_result", result_, false);
+    find("peer_keep", keep_, false);
     find("peer_free", free_, false);
   }
   std::string name() const override { return name_(); }
@@ -28,11 +29,27 @@ class Plugin : public Peer {
   std::vector<Entry> entries(const PeerModel& model) const override {
     const auto loaded = std::make_shared<Loaded>(model, *this);
     std::vector<Entry> all;
-    for (const char* algorithm :
-         {"inverse_dynamics", "forward_dynamics", "bias_forces", "gravity_forces", "mass_matrix",
-          "solve_mass_matrix", "inverse_mass_matrix", "coriolis_matrix", "poses", "velocities", "kinematics",
-          "jacobian", "energies", "linearized_inverse", "linearized_forward", "operational_omega",
-          "operational_lambda", "constrained_dynamics"})
+    for (const char* algorithm : {"inverse_dynamics",
+                                  "forward_dynamics",
+                                  "bias_forces",
+                                  "gravity_forces",
+                                  "mass_matrix",
+                                  "solve_mass_matrix",
+                                  "inverse_mass_matrix",
+                                  "coriolis_matrix",
+                                  "poses",
+                                  "velocities",
+                                  "kinematics",
+                                  "jacobian",
+                                  "energies",
+                                  "linearized_inverse",
+                                  "linearized_forward",
+                                  "operational_omega",
+                                  "operational_lambda",
+                                  "constrained_dynamics",
+                                  "impulse",
+                                  "linearized_constrained",
+                                  "linearized_impulse"})
       for (int which = 0;; ++which) {
         const int way = find_(loaded->model, algorithm, which);
         if (way < 0) break;
@@ -42,6 +59,11 @@ class Plugin : public Peer {
             std::vector<double> out(room);
             out.resize(result_(loaded->model, way, state, out.data()));
             return out;
+          };
+        double* const none[3] = {};
+        if (keep_ && keep_(loaded->model, way, 0, none) != 0)
+          e.keep = [this, loaded, way](long calls, double* const* to) {
+            keep_(loaded->model, way, calls, to);
           };
         all.push_back(std::move(e));
       }
@@ -86,7 +108,8 @@ class Plugin : public Peer {
               q.data(),
               v.data(),
               a.data(),
-              tau.data()};
+              tau.data(),
+              {kept.gravity[0], kept.gravity[1], kept.gravity[2]}};
       model = plugin.load_(&told);
       if (!model) throw std::runtime_error("it cannot load " + kept.urdf);
     }
@@ -108,6 +131,7 @@ class Plugin : public Peer {
   decltype(&peer_find) find_{};
   decltype(&peer_run) run_{};
   decltype(&peer_result) result_{};
+  decltype(&peer_keep) keep_{};
   decltype(&peer_free) free_{};
 };
 

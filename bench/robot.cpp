@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
 #include <map>
 
 #include "articula/files/urdf.hpp"
@@ -18,8 +19,9 @@ std::vector<double> Draw::operator()(int n) {
   return x;
 }
 std::vector<double> Draw::configuration(const Model& model) {
-  std::vector<double> q(model.nq());
-  integrate(model, neutral(model), (*this)(model.nv()), q);
+  std::vector<double> q(model.nq()), way = (*this)(model.nv());
+  for (double& x : way) x *= 3;
+  integrate(model, neutral(model), way, q);
   return q;
 }
 
@@ -39,10 +41,18 @@ Model read(const std::string& argument, std::string& name, std::string& urdf) {
   return Model(spec, {.base = free_base ? Base::free : Base::fixed});
 }
 
-PeerModel::Point point(const Model& model, int frame) {
+/// turned: the axes that peers have for a body's link, in the model's.
+PeerModel::Point point(const Model& model, int frame, const Mat3<double>& turned) {
   const Frame& f = model.frames()[frame];
-  const auto& [R, p] = f.placement;
+  const Mat3<double> R = star(turned) * f.placement.R;
+  const Vec3<double> p = star_times(turned, f.placement.p);
   return {f.name, f.body, {R.xx, R.xy, R.xz, R.yx, R.yy, R.yz, R.zx, R.zy, R.zz}, {p.x, p.y, p.z}};
+}
+/// Axes with this z.
+Mat3<double> axes_about(const Vec3<double>& z) {
+  const Vec3<double> other = std::abs(z.x) < 0.6 ? Vec3<double>{1, 0, 0} : Vec3<double>{0, 1, 0};
+  const Vec3<double> y = cross(z, other), unit_y = y * (1 / std::sqrt(dot(y, y)));
+  return from_columns(cross(unit_y, z), unit_y, z);
 }
 
 }  // namespace
@@ -75,10 +85,25 @@ std::vector<std::string> shipped_robots() {
 std::optional<PeerModel> peer_model(const Robot& robot) {
   const Model& model = robot.model;
   const Vec3<double> g = model.gravity();
-  PeerModel out{robot.urdf,   model.base() == Base::free, model.nq(), model.nv(), {}, {}, {g.x, g.y, g.z},
-                robot.states, point(model, robot.frame),  {}};
-  if (model.has_mimics() || out.frame.body < 0) return {};
-  for (const int frame : robot.contacts) out.contacts.push_back(point(model, frame));
+  PeerModel out{robot.urdf,
+                model.base() == Base::free,
+                model.nq(),
+                model.nv(),
+                {},
+                {},
+                {g.x, g.y, g.z},
+                robot.states,
+                {},
+                {}};
+  const int last = model.frames()[robot.frame].body;
+  if (model.has_mimics() || last < 0) return {};
+  std::vector<Mat3<double>> turned(model.body_count(), Mat3<double>::identity());
+  if (robot.is_chain())
+    for (int k = 0; k < model.body_count(); ++k)
+      turned[k] = axes_about(model.joints()[model.bodies()[k].joint].axis);
+  out.frame = point(model, robot.frame, turned[last]);
+  for (const int frame : robot.contacts)
+    out.contacts.push_back(point(model, frame, turned[model.frames()[frame].body]));
   std::map<std::string_view, const JointSpec*> specs;
   for (const JointSpec& spec : model.spec().joints) specs[spec.name] = &spec;
   for (const Body& body : model.bodies()) {
@@ -91,9 +116,13 @@ std::optional<PeerModel> peer_model(const Robot& robot) {
     Pose at;
     if (const auto found = specs.find(joint.name); found != specs.end())
       at = model.frames()[model.frame(found->second->parent)].placement * found->second->placement;
-    const auto& R = at.R;
-    const auto& c = body.mass.center_of_mass;
-    const auto& I = body.mass.inertia;
+    const Mat3<double>& Q = turned[out.bodies.size()];
+    const Mat3<double> Q_in = body.inboard < 0 ? Mat3<double>::identity() : turned[body.inboard];
+    const Mat3<double> R = star(Q_in) * at.R * Q;
+    const auto& J = body.mass.inertia;
+    const Mat3<double> I = star(Q) * (Mat3<double>{J.xx, J.xy, J.xz, J.xy, J.yy, J.yz, J.xz, J.yz, J.zz} * Q);
+    const Vec3<double> p = star_times(Q_in, at.p), c = star_times(Q, body.mass.center_of_mass),
+                       axis = robot.is_chain() ? Vec3<double>{0, 0, 1} : joint.axis;
     out.joints.push_back(joint.name);
     out.bodies.push_back({k == JointKind::free        ? Kind::free
                           : k == JointKind::prismatic ? Kind::prismatic
@@ -101,8 +130,8 @@ std::optional<PeerModel> peer_model(const Robot& robot) {
                           body.name,
                           body.inboard,
                           {R.xx, R.xy, R.xz, R.yx, R.yy, R.yz, R.zx, R.zy, R.zz},
-                          {at.p.x, at.p.y, at.p.z},
-                          {joint.axis.x, joint.axis.y, joint.axis.z},
+                          {p.x, p.y, p.z},
+                          {axis.x, axis.y, axis.z},
                           body.mass.mass,
                           {c.x, c.y, c.z},
                           {I.xx, I.yy, I.zz, I.xy, I.xz, I.yz},

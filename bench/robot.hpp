@@ -26,14 +26,15 @@ Robot load(const std::string& argument);
 /// The shipped arms, quadruped and humanoid.
 std::vector<std::string> shipped_robots();
 
-/// Nothing if the model has joints that peers do not have.
+/// Nothing if the model has joints that peers do not have. A chain's links are turned so that every joint is about z:
+/// libraries have faster joints for that.
 std::optional<PeerModel> peer_model(const Robot& robot);
 
 /// Numbers from -1 to 1.
 class Draw {
  public:
   std::vector<double> operator()(int n);
-  /// A unit of time away from the neutral configuration.
+  /// Up to three radians (metres) from the neutral configuration.
   std::vector<double> configuration(const Model& model);
 
  private:
@@ -41,8 +42,9 @@ class Draw {
   std::uniform_real_distribution<double> uniform_{-1, 1};
 };
 
-/// Articula's own (ours.cpp, ours_linearization.cpp). Those that take matrices only where `matrices` says so.
-std::vector<Entry> our_entries(const Robot& robot, bool matrices);
+/// Articula's own (ours.cpp, ours_linearization.cpp). Those that take matrices only where `matrices` says so. A model
+/// that some cannot take is named in left_out.
+std::vector<Entry> our_entries(const Robot& robot, bool matrices, std::vector<std::string>& left_out);
 void add_linearizations(const Robot& robot, bool matrices, std::vector<Entry>& all);
 
 /// Bytes of heap memory in use; what a workspace takes is the difference.

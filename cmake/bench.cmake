@@ -58,4 +58,12 @@ if(ARTICULA_BUILD_TESTS)  # every case, hardly timed; and that results which dif
   add_test(NAME bench.notices_differences
            COMMAND sh -c "\"$0\" --quick --no-peers --only robots --peer \"$1\" > /dev/null 2>&1; test $? = 1"
                    $<TARGET_FILE:articula_bench> $<TARGET_FILE:articula_bench_wrong_peer>)
+  # What a model cannot do is named on the page, and loses nothing else: this one's tip has no inertia.
+  file(WRITE ${CMAKE_CURRENT_BINARY_DIR}/massless_tip.urdf "<robot name='r'><link name='a'/><link name='b'/><joint name='j' \
+type='revolute'><parent link='a'/><child link='b'/><axis xyz='0 0 1'/><limit lower='-1' upper='1' effort='1' velocity='1'/>\
+</joint></robot>\n")
+  add_test(NAME bench.goes_on_after_errors
+           COMMAND articula_bench --quick --no-peers --only robots,batch ${CMAKE_CURRENT_BINARY_DIR}/massless_tip.urdf)
+  set_tests_properties(bench.goes_on_after_errors PROPERTIES PASS_REGULAR_EXPRESSION
+    "kinematics.*inverse dynamics.*## Left out.*massless_tip, forward_dynamics.*massless_tip, batch, forward dynamics")
 endif()

@@ -17,7 +17,7 @@
 #include "articula/linearization/linearized_inverse.hpp"
 #include "articula/linearization/second_order.hpp"
 #include "articula/linearization/state_space.hpp"
-#include "articula/loops/constrained_dynamics.hpp"
+#include "articula/loops/linearized_constrained.hpp"
 #include "articula/model/configuration.hpp"
 #include "articula/model/inertial_parameters.hpp"
 #include "articula/operators/program.hpp"
@@ -358,6 +358,14 @@ void check_loops(const Case& c) {
     EXPECT_EQ(allocations_in([&] { work.set_active(0, false); }), 0);
     EXPECT_EQ(allocations_in([&] { work.set_active(0, true); }), 0);
     EXPECT_EQ(allocations_in([&] { (void)work.project(q, v); }), 0);
+    ConstrainedDynamics plain(model, constraints);
+    LinearizedConstrained linear(plain);
+    ConstrainedDerivatives d;
+    ImpulseDerivatives e;
+    linear.compute(q, v, c.state.tau, d);
+    linear.impulse(q, v, e);
+    EXPECT_EQ(allocations_in([&] { linear.compute(q, v, c.state.tau, d); }), 0);
+    EXPECT_EQ(allocations_in([&] { linear.impulse(q, v, e); }), 0);
   }
 }
 

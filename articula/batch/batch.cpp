@@ -69,9 +69,7 @@ void Batch<S>::gravity_forces(In<S> q, Out<S> tau) {
         "gravity_forces", {d.q(q)}, {d.forces("tau", tau)},
         [](OneState<S>& one, const auto* in, const auto* out) { one.gravity_forces(in[0], out[0]); });
   d.call("gravity_forces", {d.q(q)}, {d.forces("tau", tau)}, [&](auto& w, const S* const* in, S* const* out) {
-    S* const rest = numbers(w.scratch[0]);
-    std::fill_n(rest, static_cast<std::size_t>(w.tree.nv) * d.table->lanes, S(0));
-    d.table->inverse_dynamics(w.tree, in[0], rest, nullptr, nullptr, w.m, out[0]);
+    d.table->inverse_dynamics(w.tree, in[0], nullptr, nullptr, nullptr, w.m, out[0]);
   });
 }
 template <class S>

@@ -5,8 +5,7 @@
 namespace articula {
 
 template <class S>
-InverseDynamics<S>::InverseDynamics(const Model& model)
-    : Workspace<S>(model, {.side = true}), zeros_(static_cast<std::size_t>(this->tree().nv)) {}
+InverseDynamics<S>::InverseDynamics(const Model& model) : Workspace<S>(model, {.side = true}) {}
 
 template <class S>
 void InverseDynamics<S>::run(const char* function, std::span<const S> q, const S* v, const S* a,
@@ -31,7 +30,7 @@ void InverseDynamics<S>::compute_bias(In<S> q, In<S> v, Out<S> tau, Wrenches<S> 
 }
 template <class S>
 void InverseDynamics<S>::compute_gravity(In<S> q, Out<S> tau) {
-  run("gravity_forces", q, zeros_.data(), nullptr, tau, nullptr);
+  run("gravity_forces", q, nullptr, nullptr, tau, nullptr);
 }
 
 std::vector<double> inverse_dynamics(const Model& model, In<double> q, In<double> v, In<double> a) {

@@ -18,7 +18,6 @@ class InverseDynamics : public Workspace<S> {
  private:
   void run(const char* function, std::span<const S> q, const S* v, const S* a, std::span<S> tau,
            const S* wrenches);
-  AlignedArray<S> zeros_;
 };
 
 /// tau = M a + C v + g - (external forces): two sweeps, O(n), no allocation.

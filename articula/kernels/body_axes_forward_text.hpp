@@ -324,7 +324,7 @@ template <class S>
 S forward_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau, const S* wrenches,
                    const KernelMemory<S>& m, S* a) {
   if (!tree.suits_body_axes) return forward_dynamics_in_world_axes(tree, q, v, tau, wrenches, m, a);
-  load_own_bodies(tree, q, v, static_cast<const S*>(nullptr), wrenches, m.x);
+  load_own_bodies<true>(tree, q, v, static_cast<const S*>(nullptr), wrenches, m.x);
   if (tree.has_armature) {
     const S smallest = articulate_own<true>(tree, m, tau);
     smooth_own<true>(tree, m, a);

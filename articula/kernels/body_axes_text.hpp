@@ -192,22 +192,23 @@ ARTICULA_INLINE OwnMotion<S> own_world(const Tree<Real<S>>& tree) {
 }
 
 /// From the inboard body's motion to that of body k with a revolute joint: alpha(k) = phi* alpha(k+1) + H* a + a(k)
-/// (JPL88 2.27-2.32). `a` null: joint accelerations zero.
-template <class S>
+/// (JPL88 2.27-2.32). `a` null: joint accelerations zero. Not moving: all is at rest, and gravity alone is turned.
+template <bool moving, class S>
 ARTICULA_INLINE void move_own_revolute(const Tree<Real<S>>& tree, int k, const S* v, const S* a, const S* xk,
                                        OwnMotion<S>& at) {
   const BodyIndex& b = tree.index[k];
   const auto* const c = tree.constants_of(k);
-  if (b.inboard != 0) shift_acceleration(b, c + block * constant::l, at);
+  if (moving && b.inboard != 0) shift_acceleration(b, c + block * constant::l, at);
   const SinCos<S> t = turn_of(xk);
   with_joint_axes(
       b, [&](auto E) __attribute__((always_inline)) {
-        if (b.inboard != 0) {
+        if (moving && b.inboard != 0) {
           at.w = turned_back(t, to_joint<E.twist, E.beside>(c, at.w));
           at.alpha_w = turned_back(t, to_joint<E.twist, E.beside>(c, at.alpha_w));
         }
         at.alpha_v = turned_back(t, to_joint<E.twist, E.beside>(c, at.alpha_v));
       });
+  if constexpr (!moving) return;
   const S rate = v[b.v];
   at.alpha_w.x = at.alpha_w.x + at.w.y * rate;
   at.alpha_w.y = at.alpha_w.y - at.w.x * rate;
@@ -226,7 +227,7 @@ ARTICULA_INLINE void place_own_other(const Tree<Real<S>>& tree, int k, const S* 
   place_special(tree, k, q, X, l);
 }
 /// The same for all other kinds; leaves X and l in its slot.
-template <class S>
+template <bool moving, class S>
 __attribute__((noinline)) void move_own_other(const Tree<Real<S>>& tree, int k, const S* q, const S* v,
                                               const S* a, S* xk, OwnMotion<S>& at) {
   constexpr int s = stride<S>;
@@ -236,8 +237,9 @@ __attribute__((noinline)) void move_own_other(const Tree<Real<S>>& tree, int k, 
   place_own_other(tree, k, q, xk, X, l);
   write(xk + s * own::X, X);
   write(xk + s * own::l, l);
-  if (b.inboard != 0) at.alpha_v += acceleration_gradient(at.w, at.alpha_w) * l;
+  if (moving && b.inboard != 0) at.alpha_v += acceleration_gradient(at.w, at.alpha_w) * l;
   at = {star_times(X, at.w), star_times(X, at.alpha_w), star_times(X, at.alpha_v)};
+  if constexpr (!moving) return;
   visit(
       b.kind, [&](auto j) __attribute__((always_inline)) {
         using J = decltype(j);
@@ -256,8 +258,9 @@ __attribute__((noinline)) void move_own_other(const Tree<Real<S>>& tree, int k, 
 }
 
 /// f = M alpha + b, b = (w x J w, w x (w x mp)) (JPL88 2.23).
-template <class S, class R>
+template <bool moving, class S, class R>
 ARTICULA_INLINE Spatial<S> force_on_body(const Inertia<R>& M, const OwnMotion<S>& at) {
+  if constexpr (!moving) return {cross(M.mp, at.alpha_v), at.alpha_v * M.m};
   const Vec3<S>& w = at.w;
   return M * Spatial<S>{at.alpha_w, at.alpha_v} + Spatial<S>{cross(w, M.J * w), cross(w, cross(w, M.mp))};
 }
@@ -286,7 +289,7 @@ __attribute__((noinline)) void subtract_own_wrenches(const Tree<Real<S>>& tree, 
 }
 
 /// Motions of all bodies, and f = M alpha + b less external forces.
-template <class S>
+template <bool moving, class S>
 __attribute__((noinline)) void load_own_bodies(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a,
                                                const S* wrenches, S* x) {
   constexpr int s = stride<S>;
@@ -299,14 +302,15 @@ __attribute__((noinline)) void load_own_bodies(const Tree<Real<S>>& tree, const 
       at = own_world<S>(tree);
     } else if (b.inboard != k - 1) {
       const S* const from = slot(x, b.inboard, int(own::count));
-      at = {read<Vec3>(from + s * own::w), read<Vec3>(from + s * own::alpha_w),
-            read<Vec3>(from + s * own::alpha_v)};
+      at.alpha_v = read<Vec3>(from + s * own::alpha_v);
+      if constexpr (moving)
+        at.w = read<Vec3>(from + s * own::w), at.alpha_w = read<Vec3>(from + s * own::alpha_w);
     }
     if (goes_by_turns(b)) {
-      move_own_revolute(tree, k, v, a, xk, at);
+      move_own_revolute<moving>(tree, k, v, a, xk, at);
     } else {
       OwnMotion<S> apart = at;  // a copy: `at` itself must not leave the registers
-      move_own_other(tree, k, q, v, a, xk, apart);
+      move_own_other<moving>(tree, k, q, v, a, xk, apart);
       at = {apart.w, apart.alpha_w, apart.alpha_v};
     }
     if (b.has_sides) {
@@ -314,7 +318,7 @@ __attribute__((noinline)) void load_own_bodies(const Tree<Real<S>>& tree, const 
       write(xk + s * own::alpha_w, at.alpha_w);
       write(xk + s * own::alpha_v, at.alpha_v);
     }
-    write(xk + s * own::f, force_on_body(own_inertia(tree.constants_of(k)), at));
+    write(xk + s * own::f, force_on_body<moving>(own_inertia(tree.constants_of(k)), at));
   }
   if (wrenches) subtract_own_wrenches(tree, wrenches, x);
 }
@@ -369,15 +373,22 @@ __attribute__((noinline)) void gather_own_forces(const Tree<Real<S>>& tree, cons
   }
 }
 
-/// In the axes that forward dynamics takes: what one does, the other then undoes to rounding.
+/// In the axes that forward dynamics takes: what one does, the other then undoes to rounding. v null: at rest, where a
+/// is null too; nothing but places is then swept outward.
 template <class S>
 void inverse_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a, const S* wrenches,
                       const KernelMemory<S>& m, S* tau) {
   if (tree.suits_body_axes) {
-    load_own_bodies(tree, q, v, a, wrenches, m.x);
+    if (v)
+      load_own_bodies<true>(tree, q, v, a, wrenches, m.x);
+    else
+      load_own_bodies<false>(tree, q, v, a, wrenches, m.x);
     gather_own_forces(tree, m, tau);
   } else {
-    move_and_load_bodies<false, false>(tree, q, v, a, m.x);
+    if (v)
+      move_and_load_bodies<false, false>(tree, q, v, a, m.x);
+    else
+      sweep_bodies_outward<Upto::positions, WeighBodies, false>(tree, q, v, a, m.x, NoMore{});
     subtract_wrenches(tree, wrenches, m.x);
     gather_forces(tree, m, tau);
   }

@@ -343,13 +343,14 @@ static void row_velocities(const KernelMemory<double>& m, const LoopMemory& loop
   }
 }
 
-/// Forward dynamics of the open chain up to D^-1 e, with the factor kept.
-static double start(const Tree<double>& tree, const double* q, const double* v, const double* tau,
-                    const double* wrenches, const KernelMemory<double>& m, bool motion) {
+/// Forward dynamics of the open chain up to D^-1 e, with the factor kept. keep(k, P) is told each P(k).
+template <class Keep>
+double start(const Tree<double>& tree, const double* q, const double* v, const double* tau,
+             const double* wrenches, const KernelMemory<double>& m, bool motion, const Keep& keep) {
   move_and_load_bodies<true, true>(tree, q, v, static_cast<const double*>(nullptr), m.x);
   subtract_wrenches(tree, wrenches, m.x);
   if (motion) origins_and_velocities(tree, v, m);
-  return articulate<true, true>(tree, m, tau);
+  return articulate<true, true>(tree, m, tau, keep);
 }
 
 }  // namespace articula::ARTICULA_ISA

@@ -33,4 +33,25 @@ ARTICULA_INLINE void gather_forces(const Tree<Real<S>>& tree, const KernelMemory
   }
 }
 
+/// M alpha + b of bodies at rest, which only gravity loads: alpha = (0, -g) for all of them.
+struct WeighBodies {
+  template <class S>
+  ARTICULA_INLINE static void weigh(const Tree<Real<S>>& tree, int k, const Mat3<Wide<S>>& axes, S* xk) {
+    using W = Wide<S>;
+    const auto* const c = tree.constants_of(k);
+    const Vec3<W> up{W(-tree.gravity.x), W(-tree.gravity.y), W(-tree.gravity.z)};
+    const auto mp = axes * constants_wide<S, Vec3>(c + block * constant::mp);
+    write_wide(xk + stride<S> * body::f,
+               Spatial<W>{cross(mp, up), up * constants_wide<S, One>(c + block * constant::m)});
+  }
+  template <class S>
+  ARTICULA_INLINE static void placed(const Tree<Real<S>>& tree, int k, S* xk) {
+    weigh(tree, k, read_wide<Mat3>(xk + stride<S> * body::R), xk);
+  }
+  template <class S>
+  ARTICULA_INLINE static void moved(const Tree<Real<S>>& tree, int k, const Moving<S>& at, S* xk) {
+    weigh(tree, k, at.R, xk);
+  }
+};
+
 }  // namespace articula::ARTICULA_ISA

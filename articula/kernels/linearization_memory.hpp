@@ -169,12 +169,14 @@ enum class HeldIn { world_axes, body_axes };
 
 /// External forces as the kernels take them: (moment, force) a body, world axes, at O_k; null: none. levers:
 /// r F* of each body's force, row by row, for forces that act at r from O_k; null: they act at O_k. Only
-/// world_axes needs them.
+/// world_axes needs them. carried: more of them, which turn with their bodies whatever `held` says.
 template <class S>
 struct ExternalForces {
   const S* wrenches = nullptr;
   HeldIn held = HeldIn::world_axes;
   const S* levers = nullptr;
+  const S* carried = nullptr;
+  bool any() const { return wrenches || carried; }
   bool turning() const { return wrenches && held == HeldIn::world_axes; }
 };
 

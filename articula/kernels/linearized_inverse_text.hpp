@@ -249,11 +249,11 @@ template <class S>
 ARTICULA_INLINE void wrenches_at_reference(const Tree<Real<S>>& tree, const ExternalForces<S>& external,
                                            const LinearizationMemory<S>& m) {
   constexpr int s = stride<S>;
-  if (!external.wrenches) return;
+  if (!external.any()) return;
   for (int k = 1; k < tree.slots(); ++k) {
     S* const yk = y_of(m, k);
     const Phi<S> phi{read<Vec3>(yk + s * motion::o)};
-    write(yk + s * motion::f, read<Spatial>(yk + s * motion::f) - phi * wrench_of(external, k));
+    write(yk + s * motion::f, read<Spatial>(yk + s * motion::f) - phi * all_wrenches_of(external, k));
   }
 }
 

@@ -4,7 +4,7 @@
 // of a group ride in the lanes of one register.
 #pragma once
 
-#include "articula/kernels/memory.hpp"
+#include "articula/kernels/linearization_memory.hpp"
 
 namespace articula {
 
@@ -93,6 +93,60 @@ struct LoopMemory {
   double* factor = nullptr;  // rows x stride: U of Omega = U* d^-1 U
   double* pivot = nullptr;   // 1 / d, by row
   double* n = nullptr;       // by velocity: L* D^-1 e
+};
+
+/// Components of a slot of LoopDerivativeMemory::hinges, one per velocity, in blocks; Spatial each (see
+/// linearized_inverse_text.hpp).
+namespace hinge_column {
+enum : int { H = 0, Pd = 6, Pdd = 12, Sd = 18, count = 24 };
+}
+/// Columns of the results: by q, by v, by tau.
+inline constexpr int result_blocks = 3;
+
+/// Whether it is an impulse that is linearized; then 1 + restitution.
+struct LoopAtRest {
+  bool yes = false;
+  double factor = 0;
+};
+
+/// Of the linearized closed chain, beside LoopMemory and LinearizationMemory. Rows of matrices are `length` numbers, or
+/// three times that where all results stand side by side: nv and what fills the last register up.
+template <class S>
+struct LoopDerivativeMemory {
+  long length = 0;
+  const int* velocity = nullptr;  // of each pack of J
+  S* hinges = nullptr;            // hinge_column::count per velocity, in blocks
+  S* carried = nullptr;           // 6 per body: the constraints' forces, at O_k
+  S* ends =
+      nullptr;  // per group 24 packs: how its rows change with the pose, and with the velocity, of a and of b
+  S* z = nullptr;  // 18 packs per step of the longest path
+  S* J = nullptr;  // packs, as in LoopMemory::W: rows of the Jacobian
+  S* G =
+      nullptr;  // 4 times 6 rows: columns of the ends' relative motion, of a's, and forces that go with them
+  S* C = nullptr;               // nv rows: how J* lambda changes with q beyond what turns with the bodies
+  S* open[result_blocks] = {};  // nv x nv: da/dq, da/dv, M^-1 with the constraints' forces held
+  S* by_q = nullptr;            // nv rows: da/dq with these forces as they are
+  S* JM = nullptr;              // rows: J M^-1
+  S* df = nullptr;              // rows, results side by side
+  S* da = nullptr;              // nv rows, likewise
+
+  template <class Give>
+  void plan(Give&& give, const Tree<Real<S>>& tree, std::size_t groups, std::size_t packs,
+            std::size_t longest, std::size_t rows) {
+    const std::size_t nv = tree.nv, row = padded(tree.nv);  // room for any register
+    give(hinges, hinge_column::count * row);
+    give(carried, 6 * std::size_t(tree.bodies));
+    give(ends, 24 * row_lanes * groups);
+    give(z, 18 * row_lanes * longest);
+    give(J, row_lanes * packs);
+    give(G, 24 * row);
+    give(C, nv * row);
+    for (S*& matrix : open) give(matrix, nv * nv + block);
+    give(by_q, nv * row);
+    give(JM, rows * row);
+    give(df, rows * result_blocks * row);
+    give(da, nv * result_blocks * row);
+  }
 };
 
 }  // namespace articula

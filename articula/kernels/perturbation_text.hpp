@@ -121,12 +121,12 @@ template <class S>
 ARTICULA_INLINE void apply_external(const Tree<Real<S>>& tree, const ExternalForces<S>& external,
                                     const LinearizationMemory<S>& m, bool perturbed) {
   constexpr int s = stride<S>;
-  if (!external.wrenches) return;
+  if (!external.any()) return;
   for (int k = 1; k < tree.slots(); ++k) {
     S* const yk = y_of(m, k);
+    write(yk + s * motion::f, read<Spatial>(yk + s * motion::f) - all_wrenches_of(external, k));
+    if (!perturbed || !external.turning()) continue;
     const Spatial<S> w = wrench_of(external, k);
-    write(yk + s * motion::f, read<Spatial>(yk + s * motion::f) - w);
-    if (!perturbed || external.held == HeldIn::body_axes) continue;
     const auto turn = read<Vec3>(yk + s * motion::turn);
     Spatial<S> more = cross_force(Turn<S>{turn}, w);
     if (external.levers) more.w += lever_of(external, k) * turn;
@@ -265,6 +265,18 @@ void perturbed_inverse(const Tree<Real<S>>& tree, const S* q, const S* v, const 
     for (int i = 0; i < tree.nv; ++i) dtau[i] = dtau[i] + dv[i] * m.damping[i];
 }
 
+/// What articulate() does with each P(k) for those that have m.direct.
+template <class S>
+struct KeepP {
+  const Tree<Real<S>>& tree;
+  const LinearizationMemory<S>& m;
+  ARTICULA_INLINE void operator()(int k, const ArticulatedInertia<S>& P) const {
+    if (!m.direct) return;
+    const int c = tree.index[k].v, end = wide_bodies<S> == 1 ? c + 1 : m.index[k].end;
+    for (int i = c; i < end; ++i) write(slot(m.direct, i, int(direct::count)) + stride<S> * direct::P, P);
+  }
+};
+
 /// Forward dynamics that leaves all that the linearizations need: axes, inertias, K, D, and P for those that
 /// have m.direct. A call of its own, so that `a` can be corrected for mimic joints before the linearization.
 /// Returns the smallest pivot.
@@ -273,12 +285,7 @@ S factored_forward(const Tree<Real<S>>& tree, const S* q, const S* v, const S* t
                    const LinearizationMemory<S>& m, S* a) {
   move_and_load_bodies<true, false>(tree, q, v, static_cast<const S*>(nullptr), m.k.x);
   subtract_wrenches(tree, wrenches, m.k.x);
-  const S smallest = articulate<true, true>(
-      tree, m.k, tau, [&](int k, const ArticulatedInertia<S>& P) __attribute__((always_inline)) {
-        if (!m.direct) return;
-        const int c = tree.index[k].v, end = wide_bodies<S> == 1 ? c + 1 : m.index[k].end;
-        for (int i = c; i < end; ++i) write(slot(m.direct, i, int(direct::count)) + stride<S> * direct::P, P);
-      });
+  const S smallest = articulate<true, true>(tree, m.k, tau, KeepP<S>{tree, m});
   smooth(tree, m.k, a);
   return smallest;
 }

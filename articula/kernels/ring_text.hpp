@@ -57,6 +57,15 @@ template <class S>
 ARTICULA_INLINE Spatial<S> wrench_of(const ExternalForces<S>& external, int k) {
   return gather<1, Spatial<S>>(external.wrenches + 6 * (k - 1));
 }
+/// With those that are carried.
+template <class S>
+ARTICULA_INLINE Spatial<S> all_wrenches_of(const ExternalForces<S>& external, int k) {
+  const S O(0);
+  Spatial<S> sum{{O, O, O}, {O, O, O}};
+  if (external.wrenches) sum = wrench_of(external, k);
+  if (external.carried) sum += gather<1, Spatial<S>>(external.carried + 6 * (k - 1));
+  return sum;
+}
 /// Of a force F at r from O_k: r x (dw x F) - dw x (r x F) = ((r.F) Id - r F*) dw, summed over the body's
 /// forces.
 template <class S>

@@ -88,14 +88,12 @@ ARTICULA_INLINE void touching_point(const RowGroup& g, const EndAt<S>& a, const 
   }
 }
 
-/// put(row, force on a, force on b, bias) for each row of a group between frames. Without `moving` the bias
-/// is zero.
+/// put(row, force on a, force on b, bias) for each row of a group between frames that are at a and b. Without
+/// `moving` the bias is zero.
 template <bool moving, class S, class Put>
-ARTICULA_INLINE void each_row(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const RowGroup& g,
-                              Put&& put) {
+ARTICULA_INLINE void each_row_between(const RowGroup& g, const EndAt<S>& a, const EndAt<S>& b, Put&& put) {
   const S O(0);
   const Vec3<S> zero{O, O, O};
-  const EndAt<S> a = place_end<moving>(tree, m, g.a), b = place_end<moving>(tree, m, g.b);
   const Vec3<S> r = b.p - a.p;
   if (g.kind == RowsOf::distance) {
     const S inv = reciprocal(square_root(dot(r, r)));
@@ -141,6 +139,12 @@ ARTICULA_INLINE void each_row(const Tree<Real<S>>& tree, const KernelMemory<S>& 
       put(i, Spatial<S>{-cross(a.r + r, n), -n}, Spatial<S>{cross(b.r, n), n}, dot(n, A));
     }
   }
+}
+
+template <bool moving, class S, class Put>
+ARTICULA_INLINE void each_row(const Tree<Real<S>>& tree, const KernelMemory<S>& m, const RowGroup& g,
+                              Put&& put) {
+  each_row_between<moving>(g, place_end<moving>(tree, m, g.a), place_end<moving>(tree, m, g.b), put);
 }
 
 }  // namespace articula::ARTICULA_ISA

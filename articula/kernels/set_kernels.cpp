@@ -28,7 +28,6 @@ const RolloutTable<float>& rollout_in_float();
 const OperatorKernels& operator_kernels();
 const SecondOrderTable& second_order_kernels();
 const LoopKernels& loop_kernels();
-const LoopDerivatives& loop_derivatives();
 const TaskKernels& task_kernels();
 const DiagonalKernels& diagonal_kernels();
 std::span<const ListedKernel> listed_kernels();
@@ -44,7 +43,6 @@ const KernelSet& kernel_set() {
       &operator_kernels(),
       &second_order_kernels(),
       &loop_kernels(),
-      &loop_derivatives(),
       &task_kernels(),
       &diagonal_kernels(),
       listed_kernels()};

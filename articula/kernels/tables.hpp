@@ -92,9 +92,6 @@ struct SecondOrderTable {
 };
 
 // --- Closed chains.
-/// Eight directions at once.
-using Directions = Dual<Pack<double, row_lanes>>;
-
 struct LoopKernels {
   using T = Tree<double>;
   using M = KernelMemory<double>;
@@ -111,11 +108,18 @@ struct LoopKernels {
   void (*row_velocities)(const M&, const LoopMemory&, const double* v, double* out);
   void (*residual)(const T&, const double* q, const double* v, const double* a, const double* wrenches,
                    const double* lambda, const M&, const LoopMemory&, double* forces, double* rows);
-};
-struct LoopDerivatives {
-  void (*residual)(const Tree<double>&, const Directions* q, const Directions* v, const Directions* a,
-                   const double* wrenches, const double* lambda, const KernelMemory<Directions>&,
-                   const LoopMemory&, Directions* forces, Directions* rows);
+
+  // --- linearized: linearized_constrained_text.hpp
+  using L = LinearizationMemory<double>;
+  using D = LoopDerivativeMemory<double>;
+  /// start, or with v null only the factor, keeping P too.
+  double (*start_keeping)(const T&, const double* q, const double* v, const double* tau,
+                          const double* wrenches, const L&, bool motion);
+  void (*gather_carried)(const T&, const LoopMemory&, const double* lambda, const D&);
+  void (*differentiate)(const T&, const L&, const LoopMemory&, const double* q, const double* v,
+                        const double* a, const double* lambda, const LoopAtRest&, const D&);
+  void (*solve_derivatives)(const LoopMemory&, const D&);
+  void (*finish_derivatives)(const T&, const LoopMemory&, const D&);
 };
 
 // --- Operational space of one state.
@@ -317,7 +321,6 @@ struct KernelSet {
   const OperatorKernels* operators;
   const SecondOrderTable* second_order;
   const LoopKernels* loops;
-  const LoopDerivatives* loop_derivatives;
   const TaskKernels* tasks;
   const DiagonalKernels* diagonal;
   std::span<const ListedKernel> listed;

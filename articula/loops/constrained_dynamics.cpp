@@ -115,6 +115,10 @@ void ConstrainedDynamics::bend(const double* q, const double* v) {
 
 void ConstrainedDynamics::acceleration(In<double> q, In<double> v, In<double> tau, Out<double> a,
                                        Wrenches<double> wrenches) {
+  accelerate(q, v, tau, a, wrenches, nullptr);
+}
+void ConstrainedDynamics::accelerate(In<double> q, In<double> v, In<double> tau, Out<double> a,
+                                     Wrenches<double> wrenches, Keep keep) {
   constexpr const char* name = "constrained_dynamics";
   check(name, "q", q.size(), model_.nq());
   check(name, "v", v.size(), model_.nv());
@@ -123,8 +127,9 @@ void ConstrainedDynamics::acceleration(In<double> q, In<double> v, In<double> ta
   const double* const forces = check_wrenches(name, wrenches);
   const LoopKernels& k = *kernel_set().loops;
   const double *const fq = full_q(q), *const fv = full_v(v);
-  if (!(k.start(tree(), fq, fv, full_tau(tau), forces, m_, motion_) > 0))
-    throw_singular(model_, name, m_.inv_D);
+  const double smallest = keep ? k.start_keeping(tree(), fq, fv, full_tau(tau), forces, *keep, motion_)
+                               : k.start(tree(), fq, fv, full_tau(tau), forces, m_, motion_);
+  if (!(smallest > 0)) throw_singular(model_, name, m_.inv_D);
   bend(fq, fv);
   k.omega(tree(), m_, loop_, true);
   k.open_accelerations(tree(), m_, loop_, lambda_);

@@ -112,6 +112,11 @@ class ConstrainedDynamics : public Workspace<double> {
 
  private:
   friend class LinearizedConstrained;
+  /// acceleration() and impulse(); keep: also leave what a linearization needs of M's factor.
+  using Keep = const LinearizationMemory<double>*;
+  void accelerate(In<double> q, In<double> v, In<double> tau, Out<double> a, Wrenches<double> wrenches,
+                  Keep keep);
+  void push(In<double> q, In<double> v, Out<double> v_out, double restitution, Keep keep);
   void build_groups();
   void add_coupler(const Constraint& c);
   void add_term(const Joint& joint, double coefficient, const std::array<double, 3>& higher = {});
@@ -122,7 +127,7 @@ class ConstrainedDynamics : public Workspace<double> {
   void make_memory();
   void number_rows();
   GroupEnd place(const Attachment& attachment, const std::string& name) const;
-  void factor_at(const char* function, const double* q);
+  void factor_at(const char* function, const double* q, Keep keep = nullptr);
   void solve_rows(double* x);
   double rounding_of_omega() const;
   void push_rows();

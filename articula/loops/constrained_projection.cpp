@@ -11,8 +11,11 @@
 
 namespace articula {
 
-void ConstrainedDynamics::factor_at(const char* function, const double* q) {
-  if (!(articula::kernels<double>().factor(tree(), q, m_) > 0)) throw_singular(model_, function, m_.inv_D);
+void ConstrainedDynamics::factor_at(const char* function, const double* q, Keep keep) {
+  const double smallest =
+      keep ? kernel_set().loops->start_keeping(tree(), q, nullptr, nullptr, nullptr, *keep, false)
+           : articula::kernels<double>().factor(tree(), q, m_);
+  if (!(smallest > 0)) throw_singular(model_, function, m_.inv_D);
   bend(q, nullptr);
 }
 
@@ -26,13 +29,16 @@ void ConstrainedDynamics::push_rows() {
 }
 
 void ConstrainedDynamics::impulse(In<double> q, In<double> v, Out<double> v_out, double restitution) {
+  push(q, v, v_out, restitution, nullptr);
+}
+void ConstrainedDynamics::push(In<double> q, In<double> v, Out<double> v_out, double restitution, Keep keep) {
   constexpr const char* name = "impulse";
   check(name, "q", q.size(), model_.nq());
   check(name, "v", v.size(), model_.nv());
   check(name, "v_out", v_out.size(), model_.nv());
   const LoopKernels& k = *kernel_set().loops;
   const double* const fv = full_v(v);
-  factor_at(name, full_q(q));
+  factor_at(name, full_q(q), keep);
   k.move(tree(), fv, m_);
   k.omega(tree(), m_, loop_, false);
   k.row_velocities(m_, loop_, fv, lambda_);
