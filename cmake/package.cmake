@@ -14,7 +14,6 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_CURRENT_BINARY_DIR})
 set(soname ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libarticula${soname})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
@@ -23,7 +22,6 @@ set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libarticula-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libarticula${soname} (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME articula)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "libarticula${soname} (= ${PROJECT_VERSION})")
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER ${component} upper)
   set(CPACK_COMPONENT_${upper}_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
@@ -32,7 +30,7 @@ string(APPEND CPACK_COMPONENT_LIBRARY_DESCRIPTION "\n.\nThis package has the sha
 string(APPEND CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "\n.\nThis package has the headers, for find_package and pkg-config.")
 string(APPEND CPACK_COMPONENT_PROGRAM_DESCRIPTION "\n.\nThis package has the program articula and the models shipped with it.")
 
-# Debian wants the license and a list of changes with every package.
+# Debian wants the license and a list of changes with every package; those of the archives inside come with them.
 set(debian ${CMAKE_CURRENT_BINARY_DIR}/debian)
 file(WRITE ${debian}/copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: articula
@@ -54,5 +52,11 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER ${component} upper)
   install(FILES ${debian}/copyright ${debian}/changelog.gz COMPONENT ${component}
           DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  foreach(archive sundials hdf5)
+    if(EXISTS /usr/share/doc/lib${archive}-dev/copyright)
+      install(FILES /usr/share/doc/lib${archive}-dev/copyright RENAME copyright.${archive} COMPONENT ${component}
+              DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+    endif()
+  endforeach()
 endforeach()
 include(CPack)
