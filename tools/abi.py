@@ -14,6 +14,9 @@ import sys
 import tempfile
 import zlib
 
+LONG_NAMES = {"[abi:cxx11]": "", ", 18446744073709551615ul>": ">",  # spans of any length
+              "std::__cxx11::basic_string<char, std::char_traits<char>, std::allocator<char> >": "std::string"}
+
 
 def said(*command):
     run = subprocess.run(command, capture_output=True, text=True)
@@ -32,9 +35,15 @@ def installed_headers(folder):
 
 
 def symbols(library, words):
-    """Exported names, with what the compiler adds to them left away: guards, tables, thunks stay with their class."""
+    """Exported names that users' files link to. Weak ones they have themselves (inline functions, templates), but those
+    of class templates that the library instantiates for double and float."""
     for line in said("nm", "-DC", "--defined-only", str(library)).splitlines():
-        name = line.split(" ", 2)[2].split("@@")[0].replace("[abi:cxx11]", "")
+        kind, name = line.split(" ", 2)[1:]
+        name = name.split("@@")[0]
+        for long, short in LONG_NAMES.items():
+            name = name.replace(long, short)
+        if kind in "WV" and not re.match(r"articula::\w+<(double|float)>::", name):
+            continue
         plain = re.sub(r"\(.*", "", re.sub(r"<.*", "", name)).split("::")[-1].lstrip("~")
         if plain.split()[-1] in words or plain.startswith("operator"):
             yield "symbol " + name
