@@ -73,14 +73,15 @@ constexpr struct {
                    {"doctor", add_doctor},
                    {"completion", add_completion}};
 
-/// The one that is named, alone: to enter the options of all takes longer than most commands. Else all of them,
-/// as completion needs them.
+/// The one that is named, alone, and none for the version: to enter the options of all takes longer than most
+/// commands. Else all of them, as completion needs them.
 std::vector<Subcommand> add_subcommands(CLI::App& program, std::string_view named) {
-  const bool one = named != "completion" && std::any_of(std::begin(subcommands), std::end(subcommands),
-                                                        [&](auto& s) { return s.name == named; });
+  const bool some = named == "--version" ||
+                    (named != "completion" && std::any_of(std::begin(subcommands), std::end(subcommands),
+                                                          [&](auto& s) { return s.name == named; }));
   std::vector<Subcommand> added;
   for (const auto& s : subcommands)
-    if (!one || s.name == named) added.push_back(s.add(program));
+    if (!some || s.name == named) added.push_back(s.add(program));
   return added;
 }
 
