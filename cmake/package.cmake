@@ -17,7 +17,6 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(soname ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libarticula${soname})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libarticula-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libarticula${soname} (= ${PROJECT_VERSION})")
@@ -48,6 +47,10 @@ file(WRITE ${debian}/changelog "articula (${PROJECT_VERSION}) unstable; urgency=
  -- ${CPACK_PACKAGE_CONTACT}  ${now}
 ")
 execute_process(COMMAND gzip -9nf ${debian}/changelog COMMAND_ERROR_IS_FATAL ANY)
+# As Debian wants shared libraries entered; what CPack makes by itself calls ldconfig in scripts instead.
+file(WRITE ${debian}/shlibs "libarticula ${soname} libarticula${soname} (>= ${PROJECT_VERSION})\n")
+file(WRITE ${debian}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${debian}/shlibs ${debian}/triggers)
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER ${component} upper)
   install(FILES ${debian}/copyright ${debian}/changelog.gz COMPONENT ${component}

@@ -6,27 +6,32 @@ set -eu
 version=$(sed -n 's/^project(articula VERSION \([0-9.]*\).*/\1/p' CMakeLists.txt)
 architecture=$(dpkg --print-architecture)
 
-# The wheel and what it needs beside Debian's NumPy, as python3-articula.
+# The wheel, as it is before the libraries that it needs are put into it, as python3-articula.
 python_package() {
-  wheel=$(ls dist/articula-*.whl 2> /dev/null | head -1)
+  wheel=$(ls build-python/made/articula-*.whl 2> /dev/null | head -1)
   if [ -z "$wheel" ]; then
-    echo "without python3-articula: no wheel in dist/ (make wheel)"
+    echo "without python3-articula: no wheel in build-python/made (make wheel)"
     return
   fi
-  root=build-package/python3-articula
+  root=$PWD/build-package/python3-articula
   site=$root/usr/lib/python3/dist-packages
   rm -rf "$root"
   mkdir -p "$site" "$root/DEBIAN" "$root/usr/share/doc/python3-articula"
   build-python/environment/bin/pip install -q --no-deps --no-compile --target "$site" "$wheel" nanobind-backend
   rm -rf "$site/bin"
   cp build-package/debian/copyright build-package/debian/changelog.gz "$root/usr/share/doc/python3-articula"
+  strip --strip-unneeded "$site/articula/_core.abi3.so" "$site/articula/bin/articula"
+  mkdir -p build-package/debian/debian
+  echo "Source: articula" > build-package/debian/debian/control
+  needed=$(cd build-package/debian && dpkg-shlibdeps -O --ignore-missing-info "$site/articula/_core.abi3.so" "$site/articula/bin/articula" |
+    sed 's/^shlibs:Depends=//')
   cat > "$root/DEBIAN/control" << END
 Package: python3-articula
 Version: $version
 Section: python
 Priority: optional
 Architecture: $architecture
-Depends: python3 (>= 3.10), python3-numpy (>= 1:1.24), libc6 (>= 2.36)
+Depends: python3 (>= 3.10), python3-numpy (>= 1:1.24), $needed
 Maintainer: The Articula developers <maintainers@articula.invalid>
 Installed-Size: $(du -sk "$root/usr" | cut -f1)
 Description: dynamics of jointed bodies by the spatial operator algebra (Python)
