@@ -97,7 +97,7 @@ installed() {
 newer() {
   inside "$1" "mkdir -p /dist/newer; for p in $2; do
     rm -rf /tmp/p; dpkg-deb -R /dist/\$p*.deb /tmp/p; sed -i 's/= $version)/= $version+1)/; s/^Version: .*/Version: $version+1/' /tmp/p/DEBIAN/control
-    dpkg-deb -b /tmp/p /dist/newer > /dev/null; done; apt-get install -q -y /dist/newer/*.deb; dpkg -l | grep -F $version+1"
+    dpkg-deb -Zgzip -z1 -b /tmp/p /dist/newer > /dev/null; done; apt-get install -q -y /dist/newer/*.deb; dpkg -l | grep -F $version+1"
   inside "$1" "$3"
   inside "$1" "apt-get purge -q -y \$(dpkg-query -W -f '\${Package} ' 'libarticula*' articula python3-articula 2> /dev/null || true)
     ! find /usr /etc /var/lib/dpkg -iname '*articula*' | grep ."
