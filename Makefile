@@ -2,7 +2,7 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test wheel package package-try python-sanitize python-others bench reference site sanitize test-sets thread-sanitize random-trees gpu-compile faults interruptions clusters fuzz analyze check format clean
+.PHONY: all setup build demo test wheel package package-try abi aarch64 python-sanitize python-others bench reference site sanitize test-sets thread-sanitize random-trees gpu-compile faults interruptions clusters fuzz analyze check format clean
 all: build
 
 setup:
@@ -34,6 +34,16 @@ package: setup
 	@tools/package.sh make
 package-try:
 	@tools/package.sh try
+
+# The shared library's functions and types against those of the last release (cmake/abi.txt), where its soname is the same.
+abi: setup
+	@tools/setup.sh clang-19
+	@cmake --preset package > /dev/null && cmake --build build-package -j $(JOBS) --target articula
+	@tools/abi.py build-package/libarticula.so
+
+# The library and its core tests for aarch64, cross compiled and run by qemu.
+aarch64: setup
+	@tools/aarch64.sh $(JOBS)
 
 # Its tests under the address sanitizer; its calls beside Pinocchio, MuJoCo and Drake from PyPI, results and times.
 python-sanitize: setup
@@ -131,4 +141,4 @@ format:
 	@git ls-files '*.hpp' '*.cpp' | xargs clang-format -i
 
 clean:
-	rm -rf build build-asan build-tsan build-debug build-fuzz build-python dist demo
+	rm -rf build build-*/ dist demo

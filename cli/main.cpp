@@ -8,6 +8,7 @@
 #include <cctype>
 #include <cstdio>
 #include <exception>
+#include <iterator>
 #include <new>
 #include <string>
 #include <string_view>
@@ -53,6 +54,38 @@ constexpr const char* first_commands =
     "articula --help lists all commands, articula COMMAND --help explains one, articula doctor looks at this "
     "machine.\n";
 
+constexpr struct {
+  std::string_view name;
+  Subcommand (*add)(CLI::App& program);
+} subcommands[] = {{"info", add_info},
+                   {"check", add_check},
+                   {"eval", add_eval},
+                   {"operators", add_operators},
+                   {"count", add_count},
+                   {"bench", add_bench},
+                   {"simulate", add_simulate},
+                   {"report", add_report},
+                   {"view", add_view},
+                   {"convert", add_convert},
+                   {"covariance", add_covariance},
+                   {"rollout", add_rollout},
+                   {"merge", add_merge},
+                   {"status", add_status},
+                   {"doctor", add_doctor},
+                   {"completion", add_completion}};
+
+/// The one that is named, alone, and none for the version: to enter the options of all takes longer than most
+/// commands. Else all of them, as completion needs them.
+std::vector<Subcommand> add_subcommands(CLI::App& program, std::string_view named) {
+  const bool some = named == "--version" ||
+                    (named != "completion" && std::any_of(std::begin(subcommands), std::end(subcommands),
+                                                          [&](auto& s) { return s.name == named; }));
+  std::vector<Subcommand> added;
+  for (const auto& s : subcommands)
+    if (!some || s.name == named) added.push_back(s.add(program));
+  return added;
+}
+
 ExitCode complain(ExitCode code, std::string_view message) {
   say_line(message);
   return code;
@@ -89,11 +122,7 @@ ExitCode run(int argc, char** argv) {
       "Exit codes: 0 done, 1 the computation could not be done, 2 the command line or an input file is "
       "wrong.\n\n"
       "Example:\n  articula info quadruped --base free\n\nSee articula SUBCOMMAND --help.");
-  const std::vector<Subcommand> all{
-      add_info(program),  add_check(program),   add_eval(program),       add_operators(program),
-      add_count(program), add_bench(program),   add_simulate(program),   add_report(program),
-      add_view(program),  add_convert(program), add_covariance(program), add_rollout(program),
-      add_merge(program), add_status(program),  add_doctor(program),     add_completion(program)};
+  const std::vector<Subcommand> all = add_subcommands(program, argc > 1 ? argv[1] : "");
   if (argc == 1) {
     std::fputs(first_commands, stdout);
     std::fflush(stdout);

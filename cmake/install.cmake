@@ -26,11 +26,8 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/articula-config.cmake ${CMAKE_CURRENT_
 if(BUILD_SHARED_LIBS)
   set(ARTICULA_PC_PRIVATE "")
 else()
-  get_filename_component(hdf5_name ${ARTICULA_HDF5_LIBRARY} NAME_WE)
-  get_filename_component(hdf5_folder ${ARTICULA_HDF5_LIBRARY} DIRECTORY)
-  string(REGEX REPLACE "^lib" "" hdf5_name ${hdf5_name})
-  set(ARTICULA_PC_PRIVATE "-ltinyxml2 -lfmt -lsundials_cvode -lsundials_nvecserial -lsundials_sunmatrixdense \
--lsundials_sunlinsoldense -L${hdf5_folder} -l${hdf5_name} -ldl -lstdc++ -lm -lpthread")
+  set(ARTICULA_PC_PRIVATE "-ltinyxml2 -lfmt ${ARTICULA_SUNDIALS} ${ARTICULA_HDF5_LIBRARY} -ldl -lstdc++ -lm -lpthread")
+  string(REPLACE ";" " " ARTICULA_PC_PRIVATE "${ARTICULA_PC_PRIVATE}")
 endif()
 file(RELATIVE_PATH ARTICULA_PC_UP ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig ${CMAKE_INSTALL_PREFIX})
 configure_file(cmake/articula.pc.in articula.pc @ONLY)
@@ -38,9 +35,6 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/articula.pc DESTINATION ${CMAKE_INSTAL
         COMPONENT development)
 
 if(ARTICULA_BUILD_CLI)
-  if(ARTICULA_RELOCATABLE)  # finds the library beside itself, wherever both are unpacked
-    set_target_properties(articula_program PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
-  endif()
   install(TARGETS articula_program COMPONENT program)
   install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/articula COMPONENT program)
   # Completion and manual are what the program says of itself.

@@ -1,7 +1,8 @@
 # Which instruction sets the kernels are compiled for, and with what flags.
 #
 # ARTICULA_INSTRUCTION_SETS: `this` (default), the best that the machine at hand runs: a third of the time. `all`: what
-# packages and the tests of every set need. Or a list of names, v2;v3.
+# packages and the tests of every set need. Or a list of names, v2;v3. Packs are the compiler's vectors everywhere: a set
+# is its flags, and the namespace of its kernels.
 set(ARTICULA_INSTRUCTION_SETS this CACHE STRING "Instruction sets of the kernels: this, all, or a list (v2;v3;v4)")
 
 if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
@@ -9,8 +10,10 @@ if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   set(ARTICULA_MARCH_v2 -march=x86-64-v2)
   set(ARTICULA_MARCH_v3 -march=x86-64-v3)
   set(ARTICULA_MARCH_v4 -march=x86-64-v4 -mprefer-vector-width=512)
+elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "aarch64|arm64")
+  set(ARTICULA_ALL_INSTRUCTION_SETS neon)  # every such processor has it
 else()
-  set(ARTICULA_ALL_INSTRUCTION_SETS portable)
+  set(ARTICULA_ALL_INSTRUCTION_SETS simple)  # packs of 16 bytes, as the compiler makes them
 endif()
 
 if(ARTICULA_INSTRUCTION_SETS STREQUAL "all")

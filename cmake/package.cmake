@@ -14,16 +14,13 @@ set(CPACK_DEB_COMPONENT_INSTALL ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION science)
 set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${CMAKE_CURRENT_BINARY_DIR})
 set(soname ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_NAME libarticula${soname})
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
-set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libarticula-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libarticula${soname} (= ${PROJECT_VERSION})")
 set(CPACK_DEBIAN_PROGRAM_PACKAGE_NAME articula)
-set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "libarticula${soname} (= ${PROJECT_VERSION})")
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER ${component} upper)
   set(CPACK_COMPONENT_${upper}_DESCRIPTION "${CPACK_PACKAGE_DESCRIPTION}")
@@ -32,7 +29,7 @@ string(APPEND CPACK_COMPONENT_LIBRARY_DESCRIPTION "\n.\nThis package has the sha
 string(APPEND CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "\n.\nThis package has the headers, for find_package and pkg-config.")
 string(APPEND CPACK_COMPONENT_PROGRAM_DESCRIPTION "\n.\nThis package has the program articula and the models shipped with it.")
 
-# Debian wants the license and a list of changes with every package.
+# Debian wants the license and a list of changes with every package; those of the archives inside come with them.
 set(debian ${CMAKE_CURRENT_BINARY_DIR}/debian)
 file(WRITE ${debian}/copyright "Format: https://www.debian.org/doc/packaging-manuals/copyright-format/1.0/
 Upstream-Name: articula
@@ -50,9 +47,19 @@ file(WRITE ${debian}/changelog "articula (${PROJECT_VERSION}) unstable; urgency=
  -- ${CPACK_PACKAGE_CONTACT}  ${now}
 ")
 execute_process(COMMAND gzip -9nf ${debian}/changelog COMMAND_ERROR_IS_FATAL ANY)
+# As Debian wants shared libraries entered; what CPack makes by itself calls ldconfig in scripts instead.
+file(WRITE ${debian}/shlibs "libarticula ${soname} libarticula${soname} (>= ${PROJECT_VERSION})\n")
+file(WRITE ${debian}/triggers "activate-noawait ldconfig\n")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${debian}/shlibs ${debian}/triggers)
 foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   string(TOUPPER ${component} upper)
   install(FILES ${debian}/copyright ${debian}/changelog.gz COMPONENT ${component}
           DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+  foreach(archive sundials hdf5)
+    if(EXISTS /usr/share/doc/lib${archive}-dev/copyright)
+      install(FILES /usr/share/doc/lib${archive}-dev/copyright RENAME copyright.${archive} COMPONENT ${component}
+              DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
+    endif()
+  endforeach()
 endforeach()
 include(CPack)

@@ -11,7 +11,8 @@ import pathlib
 import sys
 
 # What a folder of objects belongs to; the first that fits.
-TARGETS = [("CMakeFiles/articula_v", "kernels"), ("CMakeFiles/articula_portable", "kernels"),
+TARGETS = [("CMakeFiles/articula_v", "kernels"), ("CMakeFiles/articula_neon", "kernels"),
+           ("CMakeFiles/articula_simple", "kernels"),
            ("CMakeFiles/articula.dir", "library"), ("CMakeFiles/articula_program.dir", "program"),
            ("CMakeFiles/articula_tests.dir", "tests"), ("CMakeFiles/articula_bench.dir", "benchmarks"),
            ("CMakeFiles/", "examples"), ("web/", "page")]

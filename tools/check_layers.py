@@ -57,7 +57,7 @@ def private_headers():
 
 def symbols(build):
     bad = []
-    for isa in ("v2", "v3", "v4"):
+    for isa in ("v2", "v3", "v4", "neon", "simple"):
         for obj in sorted(pathlib.Path(build).glob(f"CMakeFiles/articula_{isa}.dir/**/*.o")):
             out = subprocess.run(["nm", "-C", "--defined-only", "--extern-only", str(obj)], check=True,
                                  capture_output=True, text=True).stdout

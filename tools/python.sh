@@ -86,12 +86,12 @@ case $what in
     rm -rf dist
     "$bin/python" -m build -q --sdist -o dist .
     # For every processor, not for this machine alone.
-    "$bin/pip" wheel -q . --no-deps -w dist/made -C cmake.define.ARTICULA_INSTRUCTION_SETS=all
-    if PATH="$bin:$PATH" "$bin/auditwheel" repair dist/made/*.whl -w dist > build-python/auditwheel.log 2>&1; then
-      rm -r dist/made
-    else
+    made=build-python/made  # without the libraries it needs: python3-articula takes those from Debian
+    rm -rf $made
+    "$bin/pip" wheel -q . --no-deps -w $made -C cmake.define.ARTICULA_INSTRUCTION_SETS=all
+    if ! PATH="$bin:$PATH" "$bin/auditwheel" repair $made/*.whl -w dist > build-python/auditwheel.log 2>&1; then
       echo "the wheel is for this machine alone: auditwheel cannot repair it (build-python/auditwheel.log)"
-      mv dist/made/*.whl dist && rmdir dist/made
+      cp $made/*.whl dist
     fi
     # The oldest Python and NumPy, and the newest, where they are: others are asked for by PYTHONS="python3.12 ..".
     for python in ${PYTHONS:-python3 python3.10 python3.13 python3.14}; do
