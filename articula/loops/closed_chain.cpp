@@ -15,7 +15,7 @@ namespace articula {
 namespace {
 
 using namespace operators;
-using dense::column, dense::Matrix, dense::View;
+using dense::Matrix, dense::View;
 
 /// The operators of one arm, as sweeps. 0 is the tip: B = B(tip).
 struct ArmText {
@@ -70,7 +70,7 @@ Matrix contact_freedoms(const GraspingArm& arm, const Mat3<double>& tip) {
   const auto columns = [](std::initializer_list<Vec3<double>> axes) {
     Matrix H_star(6, static_cast<int>(axes.size()));
     int next = 0;
-    for (const Vec3<double>& h : axes) H_star.block(0, next++, 3, 1) = column(h);
+    for (const Vec3<double>& h : axes) H_star.block(0, next++, 3, 1) = dense::column(h);
     return H_star;
   };
   switch (arm.grasp) {
@@ -151,10 +151,11 @@ void ClosedChain::Text::start(std::span<const ArmState> states, const ObjectStat
   const Inertia<double> M_C = shifted(Phi<double>{p}, Inertia<double>{object.mass, {0, 0, 0}, J_c});
   const Matrix one = Matrix::identity(6);
   Matrix M6(6, 6);
-  for (int c = 0; c < 6; ++c) M6.block(0, c, 6, 1) = column(M_C * dense::spatial(one.block(0, c, 6, 1)));
+  for (int c = 0; c < 6; ++c)
+    M6.block(0, c, 6, 1) = dense::column(M_C * dense::spatial(one.block(0, c, 6, 1)));
   M_C_inverse = dense::LU(M6).inverse();
-  b_C = column(Spatial<double>{cross(w, M_C.J * w), cross(w, cross(w, M_C.mp))} -
-               M_C * Spatial<double>{{0, 0, 0}, g} - at.wrench);
+  b_C = dense::column(Spatial<double>{cross(w, M_C.J * w), cross(w, cross(w, M_C.mp))} -
+                      M_C * Spatial<double>{{0, 0, 0}, g} - at.wrench);
   A = Matrix(rows, 6);
   a_C = J_dot_v = H_dot_W = Matrix(rows, 1);
   int freedoms = 0;
@@ -165,20 +166,20 @@ void ClosedChain::Text::start(std::span<const ArmState> states, const ObjectStat
     arm.kinematics.update_drift(s.q, s.v);
     arm.wrenches = Matrix(arm.wrenches.rows(), 1);
     for (std::size_t k = 0; k < s.wrenches.size(); ++k)
-      arm.wrenches.part(6 * static_cast<int>(k), 6) = column(s.wrenches[k]);
+      arm.wrenches.part(6 * static_cast<int>(k), 6) = dense::column(s.wrenches[k]);
     arm.bias_free.evaluate({s.tau, arm.wrenches.numbers()}, arm.T_prime.numbers());
     const auto tip = arm.kinematics.pose(arm.tip);
     const Vec3<double> l_i = tip.position - at.pose.p, w_tip = arm.kinematics.velocity(arm.tip).w;
     for (int c = 0; c < 6; ++c)
-      A.block(6 * i, c, 6, 1) = column(star(Phi<double>{l_i}) * dense::spatial(one.block(0, c, 6, 1)));
-    a_C.part(6 * i + 3, 3) = column(cross(w, cross(w, l_i)));
+      A.block(6 * i, c, 6, 1) = dense::column(star(Phi<double>{l_i}) * dense::spatial(one.block(0, c, 6, 1)));
+    a_C.part(6 * i + 3, 3) = dense::column(cross(w, cross(w, l_i)));
     // B* phi* a + a(0), without gravity: d/dt(J) th'
-    J_dot_v.part(6 * i, 6) = column(arm.kinematics.acceleration(arm.tip));
+    J_dot_v.part(6 * i, 6) = dense::column(arm.kinematics.acceleration(arm.tip));
     arm.H_star = contact_freedoms(arms[i], tip.rotation);
     const View h = std::as_const(arm.H_star).block(0, 0, 3, arm.H_star.columns());
-    arm.W = star(h) * column(w - w_tip);  // (a.6)
+    arm.W = star(h) * dense::column(w - w_tip);  // (a.6)
     // H*'(0) W: the columns turn with the tip
-    H_dot_W.part(6 * i, 3) = column(cross(w_tip, dense::vec3(h * arm.W)));
+    H_dot_W.part(6 * i, 3) = dense::column(cross(w_tip, dense::vec3(h * arm.W)));
     freedoms += arm.H_star.columns();
   }
   H_star = Matrix(rows, freedoms);
