@@ -135,7 +135,7 @@ ARTICULA_INLINE auto& component(V& a) {
     return a.z;
 }
 template <int i, class M>
-ARTICULA_INLINE auto column(const M& m) {
+ARTICULA_INLINE auto column_at(const M& m) {
   if constexpr (i == 0)
     return column_x(m);
   else if constexpr (i == 1)
@@ -170,11 +170,11 @@ ARTICULA_INLINE void add(Spatial<X>& x, const UnitScrew<i, R>& r, const X& v) {
 }
 template <int i, class S>
 ARTICULA_INLINE Spatial<S> operator*(const ArticulatedInertia<S>& P, const UnitTurn<i>&) {
-  return {column<i>(full(P.J)), column<i>(star(P.B))};
+  return {column_at<i>(full(P.J)), column_at<i>(star(P.B))};
 }
 template <int i, class S>
 ARTICULA_INLINE Spatial<S> operator*(const ArticulatedInertia<S>& P, const UnitSlide<i>&) {
-  return {column<i>(P.B), column<i>(full(P.C))};
+  return {column_at<i>(P.B), column_at<i>(full(P.C))};
 }
 template <int i, class R, class S>
 ARTICULA_INLINE Spatial<S> operator*(const ArticulatedInertia<S>& P, const UnitScrew<i, R>& r) {
@@ -297,7 +297,7 @@ struct Spherical {
   }
   template <int i, class Axes, class R>
   ARTICULA_INLINE static auto row(const Axes& axes, const R&) {
-    return turn_about(column<i>(axes));
+    return turn_about(column_at<i>(axes));
   }
 };
 
@@ -314,9 +314,9 @@ struct Free {
   template <int i, class Axes, class R>
   ARTICULA_INLINE static auto row(const Axes& axes, const R&) {
     if constexpr (i < 3)
-      return turn_about(column<i>(axes));
+      return turn_about(column_at<i>(axes));
     else
-      return slide_along(column<i - 3>(axes));
+      return slide_along(column_at<i - 3>(axes));
   }
 };
 
