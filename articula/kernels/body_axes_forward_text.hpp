@@ -321,8 +321,8 @@ __attribute__((noinline)) void smooth_own(const Tree<Real<S>>& tree, const Kerne
 
 /// Returns the smallest pivot of D: not positive where some joint has no inertia to move.
 template <class S>
-S forward_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau, const S* wrenches,
-                   const KernelMemory<S>& m, S* a) {
+ARTICULA_INLINE S forward_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau,
+                                   const S* wrenches, const KernelMemory<S>& m, S* a) {
   if (!tree.suits_body_axes) return forward_dynamics_in_world_axes(tree, q, v, tau, wrenches, m, a);
   load_own_bodies<true>(tree, q, v, static_cast<const S*>(nullptr), wrenches, m.x);
   if (tree.has_armature) {

@@ -177,13 +177,17 @@ __attribute__((noinline)) void own_mass_matrix(const Tree<Real<S>>& tree, const 
 /// of them).
 template <class S>
 ARTICULA_INLINE bool short_walks(const Tree<Real<S>>& tree) {
+#ifdef ARTICULA_SPECIALISED
+  if (tree.bodies <= 8)
+    return false;  // loops over bodies are unrolled and all in registers; walks would not be
+#endif
   return wide_bodies<S> == 1 ? tree.steps_inboard <= 7 * long(tree.bodies)
                              : tree.suits_body_axes && tree.steps_inboard <= 6 * long(tree.bodies);
 }
 
 /// Full symmetric, row-major, full coordinates.
 template <class S>
-void mass_matrix(const Tree<Real<S>>& tree, const S* q, const KernelMemory<S>& m, S* M) {
+ARTICULA_INLINE void mass_matrix(const Tree<Real<S>>& tree, const S* q, const KernelMemory<S>& m, S* M) {
   if (short_walks<S>(tree))
     own_mass_matrix(tree, q, m, M);
   else

@@ -376,8 +376,8 @@ __attribute__((noinline)) void gather_own_forces(const Tree<Real<S>>& tree, cons
 /// In the axes that forward dynamics takes: what one does, the other then undoes to rounding. v null: at rest, where a
 /// is null too; nothing but places is then swept outward.
 template <class S>
-void inverse_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a, const S* wrenches,
-                      const KernelMemory<S>& m, S* tau) {
+ARTICULA_INLINE void inverse_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a,
+                                      const S* wrenches, const KernelMemory<S>& m, S* tau) {
   if (tree.suits_body_axes) {
     if (v)
       load_own_bodies<true>(tree, q, v, a, wrenches, m.x);

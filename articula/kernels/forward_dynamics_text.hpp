@@ -327,8 +327,9 @@ struct FetchOutward {
 
 /// Returns the smallest pivot of D: not positive where some joint has no inertia to move.
 template <class S>
-S forward_dynamics_in_world_axes(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau,
-                                 const S* wrenches, const KernelMemory<S>& m, S* a) {
+ARTICULA_INLINE S forward_dynamics_in_world_axes(const Tree<Real<S>>& tree, const S* q, const S* v,
+                                                 const S* tau, const S* wrenches, const KernelMemory<S>& m,
+                                                 S* a) {
   move_and_load_bodies<true, false>(tree, q, v, static_cast<const S*>(nullptr), m.x);
   subtract_wrenches(tree, wrenches, m.x);
   if constexpr (wide_bodies < S >> 1) {
