@@ -45,10 +45,9 @@ test("keys play, pause and step; buttons show frames and axes", async () => {
   await visit(`file://${landing}`, { dark: true }, async (page) => {
     const time = async () => parseFloat((await page.textContent(".clock")) ?? "");
     await page.keyboard.press(" ");
-    await page.waitForTimeout(400);
+    await page.waitForFunction(() => parseFloat(document.querySelector(".clock").textContent) > 0); // it plays
     await page.keyboard.press(" ");
     const stopped = await time();
-    assert.ok(stopped > 0, "it played");
     await page.waitForTimeout(150);
     assert.equal(await time(), stopped, "and paused");
     await page.keyboard.press("ArrowRight"); // the first may be less than the clock shows

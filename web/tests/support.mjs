@@ -130,14 +130,17 @@ export async function checkVideo(page, coming, name) {
   const shown = await player.evaluate(async (text) => {
     const video = document.createElement("video");
     video.src = URL.createObjectURL(new Blob([Uint8Array.from(atob(text), (c) => c.charCodeAt(0))], { type: "video/webm" }));
-    while (video.readyState < 2) await new Promise((done) => setTimeout(done, 20));
-    video.currentTime = 1e6; // the end: a recorder writes no length
-    await new Promise((done) => video.addEventListener("seeked", done, { once: true }));
+    video.muted = true; // or it may not play by itself
+    const shows = new Promise((done) => video.requestVideoFrameCallback(done));
+    await video.play();
+    await shows;
     const canvas = document.createElement("canvas");
     [canvas.width, canvas.height] = [video.videoWidth, video.videoHeight];
     const context = /** @type {CanvasRenderingContext2D} */ (canvas.getContext("2d"));
     context.drawImage(video, 0, 0);
     const corner = [...context.getImageData(2, 2, 1, 1).data];
+    video.currentTime = 1e6; // the end: a recorder writes no length
+    await new Promise((done) => video.addEventListener("seeked", done, { once: true }));
     return { width: video.videoWidth, corner, length: video.currentTime };
   }, bytes.toString("base64"));
   await player.close();
