@@ -69,7 +69,7 @@ struct InverseKinematics::FrameGoal : Goal {
     kinematics.jacobian(target.frame, q, whole);
     std::copy(whole.begin() + 3 * nv, whole.end(), J.begin());
     if (!target.rotation) return;
-    for (int i = 0; i < 3 * nv; ++i) J[std::size_t(3 * nv + i)] = lever * whole[std::size_t(i)];
+    for (int i = 0; i < 3 * nv; ++i) J[3 * nv + i] = lever * whole[i];
   }
   void tell(InverseKinematicsResult& result, std::span<const double> e) const override {
     result.residual = length_of(e.first(3));
@@ -92,7 +92,7 @@ struct InverseKinematics::JointGoal : Goal {
   }
   void jacobian(In<double>, Out<double> J) const override {
     std::fill(J.begin(), J.end(), 0.0);
-    for (int i = 0; i < joint.nv; ++i) J[std::size_t(i * model.nv() + joint.v_index + i)] = 1;
+    for (int i = 0; i < joint.nv; ++i) J[i * model.nv() + joint.v_index + i] = 1;
   }
   void tell(InverseKinematicsResult& result, std::span<const double> e) const override {
     for (const double x : e) result.residual = std::max(result.residual, std::abs(x));

@@ -133,7 +133,7 @@ std::vector<ReportSeries> paired(std::vector<ReportSeries> first, std::vector<Re
       if (std::find(groups.begin(), groups.end(), s.group) == groups.end()) groups.push_back(s.group);
   for (const std::string& group : groups) {
     std::vector<ReportSeries> differences;
-    if (group == "position") differences = std::move(position);
+    if (group == "position") differences.swap(position);
     for (ReportSeries& s : first) {
       if (s.group != group) continue;
       const auto twin =
