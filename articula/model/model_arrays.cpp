@@ -120,7 +120,14 @@ void choose_sweeps(TreeData<R>& out, int slots) {
     if (b.twist == Alignment::twist) cost += 5;
     if (b.alignment == Alignment::any) cost += 5;
   }
-  out.tree.suits_body_axes = cost <= most;
+  // Where a body has no mass, joints may have nothing to move in some positions; world axes leave D exactly zero there
+  // more often, which is how that is seen.
+  bool massive = true;
+  for (int slot = 1; slot < slots; ++slot)
+    massive =
+        massive &&
+        out.constants.data()[slot / block * block * constant::count + slot % block + block * constant::m] > 0;
+  out.tree.suits_body_axes = massive && cost <= most;
 }
 
 }  // namespace
