@@ -45,7 +45,7 @@ test("keys play, pause and step; buttons show frames and axes", async () => {
   await visit(`file://${landing}`, { dark: true }, async (page) => {
     const time = async () => parseFloat((await page.textContent(".clock")) ?? "");
     await page.keyboard.press(" ");
-    await page.waitForFunction(() => parseFloat(document.querySelector(".clock").textContent) > 0); // it plays
+    await page.waitForFunction(() => parseFloat(document.querySelector(".clock")?.textContent ?? "") > 0); // it plays
     await page.keyboard.press(" ");
     const stopped = await time();
     await page.waitForTimeout(150);
