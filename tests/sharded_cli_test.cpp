@@ -294,8 +294,9 @@ TEST_F(ShardedCommand, StatisticsNeedNoRows) {
 }
 
 TEST_F(ShardedCommand, KilledAtAnyMomentItGoesOn) {
-  const Words words = runs("2000") + Words{"--block", "16", "--threads", "1"};
-  const std::string one = run(runs("2000")).out;
+  const Words words =
+      runs("10000") + Words{"--block", "16", "--threads", "1"};  // long enough to be killed on any machine
+  const std::string one = run(runs("10000")).out;
   std::mt19937 random(3);
   int killed = 0;
   for (int shard = 0; shard < 2; ++shard)
