@@ -34,7 +34,10 @@ class Runs {
         what_(what),
         finish_(finish),
         group_(monte_carlo_group(model, what)),
-        piece_(what.piece > 0 ? what.piece : group_) {
+        threads_(what.engine        ? 1
+                 : what.threads > 0 ? what.threads
+                                    : int(std::max(1u, std::thread::hardware_concurrency()))),
+        piece_(what.piece > 0 ? what.piece : group_ * groups_at_once()) {
     for (const Drawn& d : what.drawn) other_masses_ |= d.what == Drawn::What::mass;
     if (what.first % group_ != 0 || piece_ % group_ != 0)
       throw ArgumentError(fmt::format("monte_carlo: first is {} and piece {}, expected multiples of {}",
@@ -43,6 +46,12 @@ class Runs {
   void make(const std::function<void(Piece&)>& give);
 
  private:
+  /// To hand a piece over wakes a thread, which costs as much as a short run: pieces are larger where there are many,
+  /// but some for each thread, and not where each run is a long table.
+  int groups_at_once() const {
+    if (what_.engine || what_.keep > 0) return 1;
+    return int(std::clamp<std::int64_t>(what_.runs / (8L * group_ * threads_), 1, 8));
+  }
   bool stopped() const { return given_up_ || (what_.stop && what_.stop->load(std::memory_order_relaxed)); }
   void alone(std::int64_t i, MonteCarloRun& result);
   void together(const std::vector<MonteCarloStart>& starts, const std::vector<std::int64_t>& numbers,
@@ -53,7 +62,7 @@ class Runs {
   const Model& model_;
   const MonteCarlo& what_;
   const std::function<void(Piece&)>& finish_;
-  const int group_, piece_;
+  const int group_, threads_, piece_;
   bool other_masses_ = false;
   std::atomic<bool> given_up_{false};
   // Pieces that are at work or wait to be given: next_ is at most so many before given_.
@@ -225,9 +234,7 @@ void Runs::work() {
 void Runs::make(const std::function<void(Piece&)>& give) {
   // Each thread takes the next piece; what a run gives depends on its number alone.
   pieces_ = (what_.runs + piece_ - 1) / piece_;
-  const int hardware = int(std::max(1u, std::thread::hardware_concurrency()));
-  const int most = what_.engine ? 1 : what_.threads > 0 ? what_.threads : hardware;
-  const int count = int(std::clamp<std::int64_t>(pieces_, 1, most));
+  const int count = int(std::clamp<std::int64_t>(pieces_, 1, threads_));
   places_.resize(std::size_t(std::clamp<std::int64_t>(pieces_, 1, what_.engine ? 2 : 16 * count + 64)));
   std::vector<std::jthread> threads;
   for (int i = 0; i < count; ++i) threads.emplace_back([this] { work(); });

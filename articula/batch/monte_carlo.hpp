@@ -84,7 +84,7 @@ struct MonteCarlo {
     int at_once = 4096;
   };
   std::optional<Engine> engine;
-  /// Runs of a piece (see below), made by one thread; a multiple of monte_carlo_group(), or 0: that.
+  /// Runs of a piece (see below), made by one thread; a multiple of monte_carlo_group(), or 0: one or a few of those.
   int piece = 0;
   /// Ends all runs; those that were not finished are not done.
   const std::atomic<bool>* stop = nullptr;

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cmath>
 #include <filesystem>
+#include <future>
 #include <random>
 #include <set>
 #include <system_error>
@@ -131,6 +132,7 @@ class ShardRun {
     try {
       say("running", true);
       for (std::uint64_t b = begin_; b < end_ && !stopped(); ++b) own(b);
+      finish_writing();
       if (claims_) steal();
       out_.stopped = stopped();
       say(out_.stopped ? "stopped" : "done", true);
@@ -147,24 +149,41 @@ class ShardRun {
 
  private:
   bool stopped() const { return options_.stop && options_.stop->load(std::memory_order_relaxed); }
+  bool is_own(std::uint64_t block) const { return block >= begin_ && block < end_; }
+  /// A claim to another shard's block stays, to tell other thieves.
+  void release(std::uint64_t block) {
+    if (claims_ && is_own(block)) claims_->release(block);
+  }
   void count(std::uint64_t block, std::uint64_t failed) {
     if (block >= run_.blocks() || !made_.insert(block).second) return;
-    (block >= begin_ && block < end_ ? note_.rows_done : note_.stolen) += run_.rows_of(block);
+    (is_own(block) ? note_.rows_done : note_.stolen) += run_.rows_of(block);
     note_.failed += failed;
   }
+  /// The block is on the disk when the next one is written, or finish_writing() returns: a disk takes its time to
+  /// synchronise, in which the next block is computed.
   void make(std::uint64_t block) {
     std::uint64_t failed = 0;
-    const std::string text =
-        work_.make(block * run_.block, run_.rows_of(block), failed, [&](std::uint64_t rows) {
-          if (claims_) claims_->keep(block);
-          now_ = rows;
-          say("running", false);
-        });
+    std::string text = work_.make(block * run_.block, run_.rows_of(block), failed, [&](std::uint64_t rows) {
+      if (claims_) claims_->keep(block);
+      now_ = rows;
+      say("running", false);
+    });
     now_ = 0;
-    if (stopped()) return;
-    writer_.append(block, failed, text);
-    count(block, failed);
-    made_here_ += run_.rows_of(block);
+    finish_writing();
+    if (stopped()) return release(block);
+    written_ = block, written_failed_ = failed;
+    writing_ =
+        std::async(std::launch::async | std::launch::deferred,  // deferred where there is no thread to be had
+                   [this, block, failed, text = std::move(text)] {
+                     writer_.append(block, failed, text);
+                     release(block);
+                   });
+  }
+  void finish_writing() {
+    if (!writing_.valid()) return;
+    writing_.get();
+    count(written_, written_failed_);
+    made_here_ += run_.rows_of(written_);
     say("running", false);
   }
   void own(std::uint64_t block) {
@@ -174,7 +193,6 @@ class ShardRun {
     if (again) survey_->look_at_all();  // a thief may have done it long ago
     if (again && survey_->is_done(block)) return;
     make(block);
-    if (claims_) claims_->release(block);
   }
 
   /// Blocks of others, from the end of their parts, where they come last themselves; each thief begins elsewhere.
@@ -195,9 +213,9 @@ class ShardRun {
           if (!claims_->take(b, again)) continue;
           again ? survey.look_at_all() : survey.look_at(victim);  // meanwhile it may have been done
           took = true;
-          if (!survey.is_done(b)) make(b);
+          if (!survey.is_done(b)) make(b), finish_writing();
           if (made_.contains(b)) survey.set_done(b);
-          if (victim == index_) claims_->release(b);  // else it stays, to tell other thieves
+          release(b);
         }
       }
       if (all_done) return;
@@ -236,6 +254,8 @@ class ShardRun {
   ShardNote note_;
   ShardOutcome out_;
   Clock::time_point started_ = Clock::now(), said_ = started_;
+  std::uint64_t written_ = 0, written_failed_ = 0;  // of the block that is being written
+  std::future<void> writing_;                       // the last member: what it uses outlives it
 };
 
 }  // namespace
