@@ -171,13 +171,13 @@ class ShardRun {
     now_ = 0;
     finish_writing();
     if (stopped()) return release(block);
-    written_ = block, written_failed_ = failed;
-    writing_ =
-        std::async(std::launch::async | std::launch::deferred,  // deferred where there is no thread to be had
-                   [this, block, failed, text = std::move(text)] {
-                     writer_.append(block, failed, text);
-                     release(block);
-                   });
+    written_ = block, written_failed_ = failed, text_ = std::move(text);
+    // Deferred where there is no thread to be had. The function owns nothing: after a thread that could not be made,
+    // libstdc++ goes on with what it has already moved from.
+    writing_ = std::async(std::launch::async | std::launch::deferred, [this] {
+      writer_.append(written_, written_failed_, text_);
+      release(written_);
+    });
   }
   void finish_writing() {
     if (!writing_.valid()) return;
@@ -254,8 +254,9 @@ class ShardRun {
   ShardNote note_;
   ShardOutcome out_;
   Clock::time_point started_ = Clock::now(), said_ = started_;
-  std::uint64_t written_ = 0, written_failed_ = 0;  // of the block that is being written
-  std::future<void> writing_;                       // the last member: what it uses outlives it
+  std::uint64_t written_ = 0, written_failed_ = 0;  // the block that is being written
+  std::string text_;
+  std::future<void> writing_;  // the last member: what it uses outlives it
 };
 
 }  // namespace
