@@ -55,12 +55,9 @@ void add_dynamics(const Robot& robot, Entries& to, bool matrices) {
           [id = id](const PeerState& s, Numbers& out) { bias_forces(*id, s.q, s.v, out); });
   to.fill("gravity_forces", "", id_bytes, nv,
           [id = id](const PeerState& s, Numbers& out) { gravity_forces(*id, s.q, out); });
+  to.fill("solve_mass_matrix", "", fd_bytes, nv,
+          [fd = fd](const PeerState& s, Numbers& out) { solve_mass_matrix(*fd, s.q, s.tau, out); });
   const auto [factor, factor_bytes] = make_workspace<MassFactor<>>(model);
-  to.fill("solve_mass_matrix", "mass_factor+solve_mass_matrix", factor_bytes, nv,
-          [factor = factor](const PeerState& s, Numbers& out) {
-            factor->factor(s.q);
-            factor->solve(s.tau, out);
-          });
   if (!matrices) return;
   const auto [mm, mm_bytes] = make_workspace<MassMatrix<>>(model);
   const auto [coriolis, coriolis_bytes] = make_workspace<Coriolis>(model);

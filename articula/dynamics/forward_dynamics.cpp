@@ -1,5 +1,7 @@
 #include "articula/dynamics/forward_dynamics.hpp"
 
+#include <fmt/format.h>
+
 #include "articula/kernels/tables.hpp"
 
 namespace articula {
@@ -32,9 +34,27 @@ void ForwardDynamics<S>::compute(In<S> q, In<S> v, In<S> tau, Out<S> a, Wrenches
   }
   const S smallest =
       kernels<S>().forward_dynamics(this->tree(), q.data(), v.data(), tau.data(), forces, this->m_, a.data());
-  if (smallest > 0) return;
+  if (!(smallest > 0)) refuse(name, q);
+}
+
+template <class S>
+void ForwardDynamics<S>::solve(In<S> q, In<S> tau, Out<S> x) {
+  constexpr const char* name = "solve_mass_matrix";
+  this->check(name, "q", q.size(), this->model_.nq());
+  this->check(name, "tau", tau.size(), this->model_.nv());
+  this->check(name, "x", x.size(), this->model_.nv());
+  if (mimic_factor_) {
+    mimic_factor_->factor(q);
+    mimic_factor_->solve(tau, x);
+  } else if (!(kernels<S>().solve_directly(this->tree(), q.data(), tau.data(), this->m_, x.data()) > 0)) {
+    refuse(name, q);
+  }
+}
+
+template <class S>
+void ForwardDynamics<S>::refuse(const char* function, In<S> q) const {
   MassFactor<S>(this->model_).factor(q);  // names the joint
-  throw ArgumentError("forward_dynamics: the arguments are not finite numbers");
+  throw ArgumentError(fmt::format("{}: the arguments are not finite numbers", function));
 }
 
 std::vector<double> forward_dynamics(const Model& model, In<double> q, In<double> v, In<double> tau) {

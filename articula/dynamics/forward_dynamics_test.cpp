@@ -24,6 +24,29 @@ TEST(ForwardDynamics, AgreesWithDense) {
   });
 }
 
+TEST(ForwardDynamics, SolvesAtRestWithoutGravity) {
+  Worst worst("M^-1 tau, directly"), in_float("M^-1 tau in float, by its forces");
+  for_each_case([&](const Case& c) {
+    const std::size_t nv = c.model.nv();
+    ForwardDynamics<> work(c.model);
+    std::vector<double> x(nv);
+    forward_dynamics(work, c.state.q, c.state.v, c.state.tau, x);  // leaves forces that must not count
+    solve_mass_matrix(work, c.state.q, c.state.tau, x);
+    const LongVector tau =
+        Eigen::Map<const Eigen::VectorXd>(c.state.tau.data(), Eigen::Index(nv)).cast<Long>();
+    EXPECT_LT(worst(relative_error(x, to_std(LongVector(c.dense.mass_matrix.ldlt().solve(tau))))), 1e-11);
+    if (nv == 0) return;
+    ForwardDynamics<float> single(c.model);
+    std::vector<float> y(nv);
+    solve_mass_matrix(single, to_float(c.state.q), to_float(c.state.tau), y);
+    const LongVector got = Eigen::Map<const Eigen::VectorXf>(y.data(), Eigen::Index(nv)).cast<Long>();
+    const LongVector needed = c.dense.mass_matrix * got;
+    const double scale = std::max(
+        largest(c.state.tau), largest(to_std(LongVector(c.dense.mass_matrix.cwiseAbs() * got.cwiseAbs()))));
+    EXPECT_LT(in_float(relative_error(to_std(needed), c.state.tau) * largest(c.state.tau) / scale), 1e-4);
+  });
+}
+
 /// The forces that the result needs, since the result itself carries the condition number of M.
 TEST(ForwardDynamics, InFloatByItsForces) {
   Worst worst("forward dynamics, float, by its forces");

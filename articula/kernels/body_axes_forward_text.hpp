@@ -319,12 +319,11 @@ __attribute__((noinline)) void smooth_own(const Tree<Real<S>>& tree, const Kerne
   }
 }
 
-/// Returns the smallest pivot of D: not positive where some joint has no inertia to move.
+/// (2) to (6), for f in the bodies' slots. Returns the smallest pivot of D: not positive where some joint has no inertia
+/// to move.
 template <class S>
-ARTICULA_INLINE S forward_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau,
-                                   const S* wrenches, const KernelMemory<S>& m, S* a) {
-  if (!tree.suits_body_axes) return forward_dynamics_in_world_axes(tree, q, v, tau, wrenches, m, a);
-  load_own_bodies<true>(tree, q, v, static_cast<const S*>(nullptr), wrenches, m.x);
+ARTICULA_INLINE S articulate_and_smooth(const Tree<Real<S>>& tree, const S* tau, const KernelMemory<S>& m,
+                                        S* a) {
   if (tree.has_armature) {
     const S smallest = articulate_own<true>(tree, m, tau);
     smooth_own<true>(tree, m, a);
@@ -333,6 +332,15 @@ ARTICULA_INLINE S forward_dynamics(const Tree<Real<S>>& tree, const S* q, const 
   const S smallest = articulate_own<false>(tree, m, tau);
   smooth_own<false>(tree, m, a);
   return smallest;
+}
+
+/// Returns the smallest pivot of D.
+template <class S>
+ARTICULA_INLINE S forward_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau,
+                                   const S* wrenches, const KernelMemory<S>& m, S* a) {
+  if (!tree.suits_body_axes) return forward_dynamics_in_world_axes(tree, q, v, tau, wrenches, m, a);
+  load_own_bodies<true>(tree, q, v, static_cast<const S*>(nullptr), wrenches, m.x);
+  return articulate_and_smooth(tree, tau, m, a);
 }
 
 }  // namespace articula::ARTICULA_ISA

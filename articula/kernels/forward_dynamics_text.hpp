@@ -325,13 +325,11 @@ struct FetchOutward {
   }
 };
 
-/// Returns the smallest pivot of D: not positive where some joint has no inertia to move.
+/// The inward sweep and the outward one after it, for f in the bodies' slots. Returns the smallest pivot of D: not
+/// positive where some joint has no inertia to move.
 template <class S>
-ARTICULA_INLINE S forward_dynamics_in_world_axes(const Tree<Real<S>>& tree, const S* q, const S* v,
-                                                 const S* tau, const S* wrenches, const KernelMemory<S>& m,
-                                                 S* a) {
-  move_and_load_bodies<true, false>(tree, q, v, static_cast<const S*>(nullptr), m.x);
-  subtract_wrenches(tree, wrenches, m.x);
+ARTICULA_INLINE S articulate_and_smooth_in_world_axes(const Tree<Real<S>>& tree, const S* tau,
+                                                      const KernelMemory<S>& m, S* a) {
   if constexpr (wide_bodies < S >> 1) {
     if (tree.bodies > few_bodies) {
       const S smallest = articulate<true, false>(tree, m, tau, FetchInward<S>{m});
@@ -342,6 +340,16 @@ ARTICULA_INLINE S forward_dynamics_in_world_axes(const Tree<Real<S>>& tree, cons
   const S smallest = articulate<true, false>(tree, m, tau);
   smooth(tree, m, a);
   return smallest;
+}
+
+/// Returns the smallest pivot of D.
+template <class S>
+ARTICULA_INLINE S forward_dynamics_in_world_axes(const Tree<Real<S>>& tree, const S* q, const S* v,
+                                                 const S* tau, const S* wrenches, const KernelMemory<S>& m,
+                                                 S* a) {
+  move_and_load_bodies<true, false>(tree, q, v, static_cast<const S*>(nullptr), m.x);
+  subtract_wrenches(tree, wrenches, m.x);
+  return articulate_and_smooth_in_world_axes(tree, tau, m, a);
 }
 
 }  // namespace articula::ARTICULA_ISA

@@ -38,6 +38,7 @@ struct KernelTable {
   Totals<S> (*totals)(const Tree<S>&, const KernelMemory<S>&, bool moving);
   void (*pose_at)(const Tree<S>&, const S* q, const FrameOnBody<S>&, const PathMemory<S>&, S* pose);
   void (*jacobian_at)(const Tree<S>&, const S* q, const FrameOnBody<S>&, Axes, const PathMemory<S>&, S* J);
+  S (*solve_directly)(const Tree<S>&, const S* q, const S* T, const KernelMemory<S>&, S* x);
 };
 
 // --- Sweeps of the operator algebra, FD1 to FD4, the Coriolis matrix.
