@@ -2,6 +2,7 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include "articula/diagonal/diagonal_identities.hpp"
 #include "articula/diagonal/diagonalized_dynamics.hpp"
 #include "articula/diagonal/operation_counts.hpp"
 #include "articula/linearization/regulator.hpp"
@@ -22,14 +23,17 @@ namespace {
 
 /// An expression at a state of a model.
 struct OperatorAt {
-  OperatorAt(nb::handle model, const std::string& text, nb::handle q, nb::object v)
+  OperatorAt(nb::handle model, const std::string& text, nb::handle q, nb::object v, nb::object a)
       : owner(nb::borrow(model)), state(checked_model(model).model), program(state, parsed(text)) {
-    const ModelObject& m = checked_model(model);
-    const auto at = numbers_in(q, "q", static_cast<std::size_t>(m.nq));
-    if (v.is_none())
-      state.update(at);
-    else
-      state.update(at, numbers_in(v, "v", static_cast<std::size_t>(m.nv)));
+    update(state, checked_model(model), q, v, a);
+  }
+  static void update(operators::OperatorState& state, const ModelObject& m, nb::handle q, nb::handle v,
+                     nb::handle a) {
+    const auto nv = static_cast<std::size_t>(m.nv), nq = static_cast<std::size_t>(m.nq);
+    const auto at = numbers_in(q, "q", nq);
+    if (v.is_none()) return state.update(at);
+    if (a.is_none()) return state.update(at, numbers_in(v, "v", nv));
+    state.update(at, numbers_in(v, "v", nv), numbers_in(a, "a", nv));
   }
   static operators::NodePtr parsed(const std::string& text) {
     const operators::Parsed result = operators::parse(text);
@@ -48,8 +52,8 @@ nb::object matrix_of(const operators::Dense& dense) {
 
 void add_operators(nb::module_& m) {
   nb::class_<OperatorAt>(m, "_OperatorAt")
-      .def(nb::init<nb::handle, const std::string&, nb::handle, nb::object>(), nb::arg("model"),
-           nb::arg("text"), nb::arg("q"), nb::arg("v").none())
+      .def(nb::init<nb::handle, const std::string&, nb::handle, nb::object, nb::object>(), nb::arg("model"),
+           nb::arg("text"), nb::arg("q"), nb::arg("v").none(), nb::arg("a").none())
       .def("shape", [](OperatorAt& x) { return nb::make_tuple(x.program.rows(), x.program.columns()); })
       .def("apply",
            [](OperatorAt& x, nb::handle vector) {
@@ -60,17 +64,17 @@ void add_operators(nb::module_& m) {
            })
       .def("dense", [](OperatorAt& x) { return matrix_of(x.program.dense()); })
       .def("explain", [](OperatorAt& x) { return x.program.explain(); });
-  m.def("_derive", [](nb::handle model, const std::string& text, nb::handle q, nb::handle v, bool matrix) {
-    const ModelObject& o = checked_model(model);
-    operators::OperatorState state(o.model);
-    state.update(numbers_in(q, "q", static_cast<std::size_t>(o.nq)),
-                 numbers_in(v, "v", static_cast<std::size_t>(o.nv)));
-    const operators::Derivation found = operators::derive(state, OperatorAt::parsed(text), matrix);
-    nb::list steps;
-    for (const auto& s : found.steps)
-      steps.append(nb::make_tuple(s.text, s.expression, s.identity, s.source, s.residual));
-    return nb::make_tuple(steps, operators::to_string(*found.result));
-  });
+  m.def("_derive",
+        [](nb::handle model, const std::string& text, nb::handle q, nb::handle v, nb::handle a, bool matrix) {
+          const ModelObject& o = checked_model(model);
+          operators::OperatorState state(o.model);
+          OperatorAt::update(state, o, q, v, a);
+          const operators::Derivation found = operators::derive(state, OperatorAt::parsed(text), matrix);
+          nb::list steps;
+          for (const auto& s : found.steps)
+            steps.append(nb::make_tuple(s.text, s.expression, s.identity, s.source, s.residual));
+          return nb::make_tuple(steps, operators::to_string(*found.result));
+        });
   m.def("_acceleration_covariance", [](nb::handle model, nb::handle q, nb::handle v, nb::handle tau,
                                        nb::handle of_tau, nb::handle of_wrenches, nb::handle of_masses) {
     const ModelObject& o = checked_model(model);
@@ -88,14 +92,16 @@ void add_operators(nb::module_& m) {
                   each.numbers.begin() + static_cast<long>(36 * k));
     return nb::make_tuple(joints.array, each.array);
   });
-  m.def("_identities", [](nb::handle model, nb::handle q, nb::handle v, std::uint64_t seed) {
+  m.def("_identities", [](nb::handle model, nb::handle q, nb::handle v, nb::handle a, std::uint64_t seed) {
     const ModelObject& o = checked_model(model);
     operators::OperatorState state(o.model);
-    state.update(numbers_in(q, "q", static_cast<std::size_t>(o.nq)),
-                 numbers_in(v, "v", static_cast<std::size_t>(o.nv)));
+    OperatorAt::update(state, o, q, v, a);
+    auto found = operators::check_identities(state, seed);
+    if (state.bodies() <= 40)  // they are checked on whole matrices
+      for (auto& r : diagonal_identities(o.model, numbers_in(q, "q", o.nq), numbers_in(v, "v", o.nv)))
+        found.push_back(std::move(r));
     nb::list list;
-    for (const auto& r : operators::check_identities(state, seed))
-      list.append(nb::make_tuple(r.name, r.source, r.residual));
+    for (const auto& r : found) list.append(nb::make_tuple(r.name, r.source, r.residual));
     return list;
   });
 }
