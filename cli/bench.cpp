@@ -24,7 +24,7 @@ namespace {
 
 struct BenchOptions {
   ModelOptions model;
-  std::string out = "-", only, device = "cpu";
+  std::string out = "-", only, device = "cpu", method;
   bool json = false;
   int batch = 1, threads = 1;
 };
@@ -183,7 +183,10 @@ ExitCode run(const BenchOptions& o) {
   if (o.threads > 1) threads.emplace(o.threads);
   Evaluator<> evaluator(model, BatchOptions{.threads = threads ? &*threads : nullptr});
   States states(model, o.batch == 1 ? 16 : o.batch);
-  const std::vector<const Algorithm*> all = chosen(usable(model), o.only);
+  const Method method = method_of(o.method);
+  std::vector<const Algorithm*> all = chosen(usable(model), o.only);
+  if (method != Method::automatic) std::erase_if(all, [&](const Algorithm* a) { return !a->has(method); });
+  if (all.empty()) throw InputError(fmt::format("--method {}: {} has no such method", o.method, o.only));
   Json results = Json::array();
   Progress progress("algorithms", all.size());
   std::string text = fmt::format("{:<22}{:>13}{:>13}{:>16}{:>12}\n", "algorithm", "ns per state",
@@ -194,9 +197,10 @@ ExitCode run(const BenchOptions& o) {
     const auto batch = static_cast<std::size_t>(o.batch);
     OneState<> one(model);
     std::vector<Call<double>> calls;
-    for (std::size_t k = 0; k < (together ? 1 : 16); ++k) calls.push_back(states.call(model, a, k, batch));
+    for (std::size_t k = 0; k < (together ? 1 : 16); ++k)
+      calls.emplace_back(states.call(model, a, k, batch)).method = method;
     const double ns =
-        device && on_devices(model, a)
+        device && on_devices(model, a) && method == Method::automatic
             ? ns_on_device(*device, a, batch, states.call(model, a, 0, batch)) / o.batch
         : together ? bench::best_ns([&](long) { evaluator.many(a, batch, calls[0]); }, 5e-3, 20) / o.batch
                    : bench::best_ns([&](long k) { a.one_in_double(one, calls[k % 16]); }, 1e-3, 60);
@@ -207,13 +211,16 @@ ExitCode run(const BenchOptions& o) {
              {"threads", together ? o.threads : 1},
              {"device", device && on_devices(model, a) ? device->device().name : "cpu"},
              {"ns", ns}};
-    const std::optional<Operations> operations = operations_of(model, a.counted);
+    if (method != Method::automatic) row["method"] = o.method;
+    const std::optional<Operations> operations =
+        operations_of(model, method == Method::automatic ? a.counted : "");
     row["multiplications"] = operations ? Json(operations->multiplications) : Json();
     row["additions"] = operations ? Json(operations->additions) : Json();
-    text += fmt::format("{:<22}{:>13.1f}{:>13.2f}{:>16}{:>12}{}\n", a.name, ns, ns / model.body_count(),
-                        operations ? std::to_string(operations->multiplications) : "-",
-                        operations ? std::to_string(operations->additions) : "-",
-                        together && !a.many_in_double ? "   one state at a time" : "");
+    text += fmt::format(
+        "{:<22}{:>13.1f}{:>13.2f}{:>16}{:>12}{}\n", a.name, ns, ns / model.body_count(),
+        operations ? std::to_string(operations->multiplications) : "-",
+        operations ? std::to_string(operations->additions) : "-",
+        together && (!a.many_in_double || method != Method::automatic) ? "   one state at a time" : "");
     results.push_back(std::move(row));
     progress.at(i);
   }
@@ -237,6 +244,8 @@ Subcommand add_bench(CLI::App& program) {
   app.get_option("MODEL")->required(false);
   app.add_flag("--json", o->json, "Print JSON");
   app.add_option("--only", o->only, "These algorithms only, separated by commas")->type_name("NAME,NAME");
+  app.add_option("--method", o->method, "Those that eval has it for, made this way")
+      ->check(CLI::IsMember({"direct", "conventional", "numerical", "printed"}));
   app.add_option("--batch", o->batch, "States at once")->capture_default_str();
   app.add_option("--threads", o->threads, "Threads, with --batch")
       ->check(CLI::Range(1, 4096))

@@ -13,6 +13,7 @@
 #include "cli/progress.hpp"
 #include "cli/scene_source.hpp"
 #include "cli/states.hpp"
+#include "cli/textbook.hpp"
 
 namespace articula::cli {
 
@@ -52,13 +53,18 @@ std::string help_on_quantities() {
          "too) and\n"
          "their linearizations, where they keep these components. Derivatives by q have one column per "
          "velocity.\n\n"
-         "MODEL may be a scene, a JSON file of arms that hold an object; its quantities are grasp and\n"
-         "grasp_linearized, at the state in the scene. A model whose file closes loops or couples joints has "
+         "MODEL may be a scene, a JSON file of arms that hold an object; its quantities are grasp,\n"
+         "grasp_linearized and operational_space, at the state in the scene. A model whose file closes loops "
+         "or couples joints has "
          "these too;\n"
          "its forward_dynamics, inverse_mass_matrix, linearized_forward, perturbed_forward, "
          "forward_gradient and operational_space are\n"
          "of the closed mechanism, at states that fit the loops (--project makes them fit). All else is of "
          "its tree.\n\n"
+         "inverse_dynamics_screws is MR9's: tau of q v a by screws; a state may have V_0 and V_0_dot, the "
+         "twist of\n"
+         "the base and its rate, and F_tip, the force that the tip (--frame) exerts, in its axes: six "
+         "numbers each.\n\n"
          "Example:\n"
          "  articula eval two_arms grasp\n"
          "  echo '{\"q\": [0.3, -0.5], \"v\": [0, 0], \"tau\": [0, 0]}' | articula eval double_pendulum "
@@ -110,16 +116,15 @@ ExitCode run(const EvalOptions& options) {
   if (options.model.source == "-" && options.states == "-" && found == options.quantities.end())
     throw InputError("MODEL and the states cannot both come from stdin; give --states FILE");
   if (is_scene(options.model.source)) {
-    if (options.states != "-" || !options.frames.empty() ||
-        results_format(options.out, options.format) != "json" || options.device != "cpu" || options.damping ||
-        options.friction)
+    if (options.states != "-" || results_format(options.out, options.format) != "json" ||
+        options.device != "cpu" || options.damping || options.friction)
       throw InputError(
-          "a scene goes with --gravity, --method, --project and --out; its state is in the file");
+          "a scene goes with --frame, --gravity, --method, --project and --out; its state is in the file");
     if (!options.method.empty() && !of_grasps(options.method))
       throw InputError(fmt::format("--method {} is for models; grasp has rccfd1, rccfd2, rccfd3 and coupled",
                                    options.method));
     return evaluate_scenes({load_scene(options.model)}, nullptr, options.quantities, options.project,
-                           options.out, options.method);
+                           options.out, options.method, options.frames);
   }
   if (of_grasps(options.method))
     throw InputError(
@@ -132,6 +137,18 @@ ExitCode run(const EvalOptions& options) {
       throw InputError(fmt::format("{} needs a scene, a JSON file, or a model with loops; '{}' has none",
                                    *found, options.model.source));
     return evaluate_closed_model(read, options);
+  }
+  if (std::find(options.quantities.begin(), options.quantities.end(), textbook_quantity) !=
+      options.quantities.end()) {
+    if (options.quantities.size() > 1 || options.frames.size() > 1 || !options.method.empty() ||
+        options.is_sharded() || results_format(options.out, options.format) != "json" ||
+        options.device != "cpu" || options.damping || options.friction)
+      throw InputError(
+          fmt::format("{} stands alone, and goes with one --frame, --base, --gravity, --states and "
+                      "--out",
+                      textbook_quantity));
+    return evaluate_textbook(build_and_warn(read, options.model), options.states,
+                             options.frames.empty() ? "" : options.frames[0], options.out);
   }
   const auto wanted = chosen(options.quantities);
   Needs needs;
@@ -153,21 +170,22 @@ ExitCode run(const EvalOptions& options) {
         count_of(read.spec.loops.size(), "loop"), count_of(read.spec.couplings.size(), "coupling"));
   std::optional<JointLosses> losses;
   if (options.damping || options.friction) {
-    if (has_constraints) throw InputError("--damping and --friction are not for models with loops");
     losses.emplace(model, options.damping, options.friction, wanted);
     if (auto& needed_by = needs[static_cast<int>(Input::v)]; needed_by.empty())
       needed_by = "--damping, --friction";
   }
   std::vector<int> frames;
   for (const auto& name : options.frames) frames.push_back(model.frame(name));
-  int method = 0;
-  while (!options.method.empty() && options.method != method_names[method]) ++method;
+  const Method method = method_of(options.method);
+  if (std::none_of(wanted.begin(), wanted.end(), [&](const Algorithm* k) { return k->has(method); }))
+    throw InputError(fmt::format("--method {}: {} has no such method", options.method,
+                                 fmt::join(options.quantities, ", ")));
   std::optional<OwnPart> part;
   if (options.is_sharded()) part = own_part(options.sharding, options.out);
   std::optional<int> device;
   if (options.device == "cuda") device = part ? part->device() : 0;
-  Evaluation evaluation(model, wanted, std::move(frames), static_cast<Method>(method), device,
-                        closed ? &*closed : nullptr, losses ? &*losses : nullptr);
+  Evaluation evaluation(model, wanted, std::move(frames), method, device, closed ? &*closed : nullptr,
+                        losses ? &*losses : nullptr);
   if (part) {
     const auto list = [](const auto& words) { return fmt::format("{}", fmt::join(words, " ")); };
     const auto flag = [](bool set) { return std::string(set ? "given" : "not given"); };
@@ -201,7 +219,7 @@ Subcommand add_eval(CLI::App& program) {
   CLI::App& app = *program.add_subcommand("eval", "Numbers at given states, as JSON");
   options->model.add_to(app, ModelOptions::Takes::scenes_too);
   const auto names = [] {
-    std::vector<std::string> out{"grasp", "grasp_linearized"};
+    std::vector<std::string> out{"grasp", "grasp_linearized", textbook_quantity};
     for (const Algorithm& k : algorithms()) out.emplace_back(k.name);
     return out;
   };
@@ -215,8 +233,8 @@ Subcommand add_eval(CLI::App& program) {
       ->type_name("LINK");
   app.add_option(
          "--method", options->method,
-         "How linearized_forward and perturbed_forward are made (default: what is faster), or, from rccfd1 "
-         "on, grasp")
+         "How linearized_forward, perturbed_forward and diagonalized (printed: as the paper does) are made "
+         "(default: what is faster), or, from rccfd1 on, grasp")
       ->check(CLI::IsMember({"automatic", "direct", "conventional", "numerical", "printed", "rccfd1",
                              "rccfd2", "rccfd3", "coupled"}));
   app.add_option("--states", options->states,

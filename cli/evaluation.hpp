@@ -162,11 +162,20 @@ class Evaluation {
     c.out = values.room(1);
     with_number(index_, [&] {
       if (is_closed(values.algorithm))
-        closed_->compute(values.algorithm, state, state.wrenches.empty() ? Wrenches<double>{} : wrenches_,
-                         frames_, c.out);
+        evaluate_closed(values.algorithm, state, c);
       else
         evaluate_one(values.algorithm, c);
     });
+  }
+  void evaluate_closed(const Algorithm& algorithm, const State& state, Call<double>& c) {
+    const Wrenches<double> wrenches = state.wrenches.empty() ? Wrenches<double>{} : wrenches_;
+    if (!has_losses(algorithm)) return closed_->compute(algorithm, state, wrenches, frames_, c.out);
+    losses_->before(algorithm, c);
+    State with_losses = state;
+    for (const Argument x : {Argument::tau, Argument::dtau})
+      with_losses.vectors[static_cast<int>(x)].assign(c[x].begin(), c[x].end());
+    closed_->compute(algorithm, with_losses, wrenches, frames_, c.out);
+    losses_->after(algorithm, c);
   }
 
   bool has_losses(const Algorithm& algorithm) const { return losses_ && losses_->act_on(algorithm); }

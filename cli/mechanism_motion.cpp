@@ -280,13 +280,13 @@ void MechanismMotion::add_controllers(const MotionSetup& setup) {
     }
     try {
       elements_.push_back(kind->make({simulator_.model(), setup, section}));
+      if (section.has("sample_time"))
+        simulator_.add_sampled(*elements_.back(), section.at("sample_time").number());
+      else
+        simulator_.add(*elements_.back());
     } catch (const ArgumentError& error) {
       section.fail("{}", error.what());
     }
-    if (section.has("sample_time"))
-      simulator_.add_sampled(*elements_.back(), section.at("sample_time").number());
-    else
-      simulator_.add(*elements_.back());
   };
   if (!file.has("controllers")) return add(file);
   file.only({"controllers"});

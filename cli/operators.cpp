@@ -9,9 +9,11 @@
 #include "articula/diagonal/diagonal_identities.hpp"
 #include "articula/diagonal/operator_rates.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/model/configuration.hpp"
 #include "articula/operators/derive.hpp"
 #include "articula/operators/identities.hpp"
 #include "articula/operators/parse.hpp"
+#include "articula/operators/trials.hpp"
 #include "cli/model_source.hpp"
 #include "cli/output.hpp"
 #include "cli/states.hpp"
@@ -105,10 +107,31 @@ Json steps_of(const operators::Derivation& derivation) {
     }
     steps.push_back(std::move(j));
   }
-  return {{"steps", steps}, {"result", operators::to_string(*derivation.result)}};
+  Json out{{"steps", steps}, {"result", operators::to_string(*derivation.result)}};
+  if (derivation.without_rotors) out["without_rotors"] = true;
+  return out;
 }
 
-/// Those of DIAG too, where they are not too large and the state moves.
+/// Where derivations and identities are tried if no state is given: at rest many of them would say 0 = 0.
+State random_state(const Model& model) {
+  std::mt19937_64 engine(1);
+  State state;
+  auto &q = state.vectors[static_cast<int>(Input::q)], &v = state.vectors[static_cast<int>(Input::v)];
+  q.resize(model.nq());
+  integrate(model, neutral(model), operators::random_vector(engine, model.nv()), q);
+  v = operators::random_vector(engine, model.nv());
+  state.vectors[static_cast<int>(Input::a)] = operators::random_vector(engine, model.nv());
+  return state;
+}
+
+/// Why those of DIAG are not checked; empty: they are.
+std::string left_out(const operators::OperatorState& state) {
+  if (!state.has_velocities()) return "the state has no velocities";
+  if (state.bodies() > most_dense_bodies)
+    return fmt::format("more than {} bodies, and they are checked on whole matrices", most_dense_bodies);
+  return why_no_diagonal_identities(state.model());
+}
+
 Json identities_of(operators::OperatorState& state, const State& at) {
   Json list = Json::array();
   const auto put = [&](const auto& residuals) {
@@ -116,8 +139,7 @@ Json identities_of(operators::OperatorState& state, const State& at) {
       list.push_back(Json{{"name", r.name}, {"source", r.source}, {"residual", r.residual}});
   };
   put(operators::check_identities(state));
-  if (state.has_velocities() && state.bodies() <= most_dense_bodies)
-    put(diagonal_identities(state.model(), at[Input::q], at[Input::v]));
+  if (left_out(state).empty()) put(diagonal_identities(state.model(), at[Input::q], at[Input::v]));
   return list;
 }
 
@@ -146,6 +168,8 @@ Json rates_of(const Model& model, const State& state, std::size_t index) {
   for (const auto& x : rates.operators)
     out[x.name] = {{"value", matrix(x.value)}, {"local", matrix(x.local)}, {"inertial", matrix(x.inertial)}};
   out["m"] = {{"value", matrix(rates.m)}, {"inertial", matrix(rates.m_dot)}};
+  out["lambda"] = {{"value", matrix(rates.lambda)}};
+  out["Omega_delta"] = {{"value", matrix(rates.Omega_delta)}};
   const CoriolisComponents parts = coriolis_components(model, q, v);
   out["coriolis"] = {{"nu", matrix(parts.c)},
                      {"nu_bias", parts.bias},
@@ -193,15 +217,30 @@ ExitCode run(const OperatorsOptions& options) {
   const auto states =
       read_states(options.states, model, needs, {.named = parsed.vectors, .neutral_if_absent = true});
 
+  const auto update = [&](const State& at) {
+    const auto &q = at[Input::q], &v = at[Input::v];
+    const std::vector<double> at_rest(v.size());
+    const auto& a = at.given ? at[Input::a] : at_rest;
+    v.empty() ? state.update(q) : a.empty() ? state.update(q, v) : state.update(q, v, a);
+  };
   const auto result_of = [&](std::size_t i) {
-    const auto &q = states[i][Input::q], &v = states[i][Input::v];
-    v.empty() ? state.update(q) : state.update(q, v);
+    const bool tries = options.derive || options.identities;
+    const State tried = states[i].given || !tries ? states[i] : random_state(model);
+    update(tried);
     Json result = Json::object();
+    if (tries && !states[i].given)
+      result["tried_at"] = {{"q", tried[Input::q]}, {"v", tried[Input::v]}, {"a", tried[Input::a]}};
     if (options.derive) {
       const operators::Derivation derivation = operators::derive(state, parsed.node, options.dense);
       result["derive"] = steps_of(derivation);
       if (!program && derivation.result->from != operators::Space::any) compile(derivation.result);
     }
+    if (options.identities) {
+      result["identities"] = identities_of(state, tried);
+      if (const std::string why = left_out(state); !why.empty())
+        result["left_out"] = "DIAG (29)-(49): " + why;
+    }
+    update(states[i]);
     if (program && is_vector && (!options.derive || has_all(parsed, states[i]))) {
       std::vector<double> value(program->rows());
       const auto inputs = vectors_of(parsed, *program, states[i], i);
@@ -217,7 +256,6 @@ ExitCode run(const OperatorsOptions& options) {
     if (program && (options.explain || options.derive)) result["explain"] = explained(*program);
     if (options.rates) result["rates"] = rates_of(model, states[i], i);
     if (options.curvature) result["curvature"] = curvature_of(model, states[i]);
-    if (options.identities) result["identities"] = identities_of(state, states[i]);
     return result;
   };
   std::string text = "{\n";
@@ -248,12 +286,14 @@ Subcommand add_operators(CLI::App& program) {
       "--curvature", options->curvature,
       "Riemann symbols of the mass matrix: is the metric flat, so that nu could be rates of coordinates?");
   app.add_option("--states", options->states,
-                 "File of states (default: - for stdin; nothing there: neutral, at rest)")
+                 "File of states (default: - for stdin; nothing there: neutral, at rest; --derive and\n"
+                 "--identities are then tried at a random state)")
       ->type_name("FILE");
   add_out_option(app, options->out);
   app.footer(
-      "Operators: H phi psi M P D G K L tau_bar E_phi E_psi S R Omega E rotor Gamma H_full, B(LINK, ..), I;\n"
-      "of a moving state H_dot M_ring P_ring G_ring K_ring R_ring J_ring.\n"
+      "Operators: H phi psi M P D root_D G K L tau_bar E_phi E_psi S R Omega E rotor Gamma H_full, B(LINK, "
+      "..), I;\n"
+      "of a moving state H_dot M_ring P_ring G_ring K_ring R_ring J_ring, and H_ddot H_f if it has a.\n"
       "They are joined by * + - and numbers; star(..) is the adjoint, inv(..) the inverse, of phi, psi, D,\n"
       "I + H*phi*K, I - H*psi*K, the mass operator H*phi*M*star(phi)*star(H) and products of these.\n"
       "Vectors: q v a tau and any other name from the state; a_bias b_bias a_g are made from it.\n"

@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "articula/dynamics/kinematics.hpp"
+#include "articula/loops/constrained_operational_space.hpp"
 #include "articula/loops/linearized_constrained.hpp"
 #include "articula/report/link_shapes.hpp"
 #include "articula/spatial/numbers.hpp"
@@ -142,6 +143,7 @@ Json grasp_by(Scene& scene, const std::string& method) {
   return {{"arms", arms},
           {"object", {{"acceleration", numbers(alpha)}}},
           {"rank", at.chain.rank()},
+          {"Pi", matrix(at.chain.Pi(), 6 * static_cast<std::size_t>(at.chain.arms()))},
           {"residual", scene.dynamics().residual(scene.q, scene.v, a)},
           {"method", method}};
 }
@@ -158,6 +160,20 @@ Json linearized_of(Scene& scene) {
               {"force_dq", matrix(d.df_dq, nv)},
               {"force_dv", matrix(d.df_dv, nv)},
               {"force_dtau", matrix(d.df_dtau, nv)}};
+}
+
+/// Of the closed mechanism: Lambda and its kin.
+Json operational_space_of(Scene& scene, const std::vector<std::string>& names) {
+  std::vector<int> frames;
+  for (const std::string& name : names) frames.push_back(scene.model().frame(name));
+  const ConstrainedTaskTerms t = constrained_operational_space(scene.dynamics(), scene.q, scene.v, frames);
+  const auto rows = static_cast<std::size_t>(t.rows);
+  return Json{{"omega", matrix(t.omega, rows)},
+              {"lambda", matrix(t.lambda, rows)},
+              {"coriolis", t.coriolis},
+              {"gravity", t.gravity},
+              {"jacobian_bar", matrix(t.jacobian_bar, rows)},
+              {"rank", t.rank}};
 }
 
 bool all_finite(const Json& value) {
@@ -197,11 +213,15 @@ SceneSpec load_scene(const ModelOptions& options) {
 
 ExitCode evaluate_scenes(const std::vector<SceneSpec>& scenes, const Model* model,
                          const std::vector<std::string>& quantities, bool project, const std::string& to,
-                         const std::string& method) {
+                         const std::string& method, const std::vector<std::string>& frames) {
+  const bool of_frames =
+      std::find(quantities.begin(), quantities.end(), "operational_space") != quantities.end();
   for (const std::string& name : quantities)
-    if (name != "grasp" && name != "grasp_linearized")
-      throw InputError(
-          fmt::format("the quantities of a scene are grasp and grasp_linearized, not '{}'", name));
+    if (name != "grasp" && name != "grasp_linearized" && name != "operational_space")
+      throw InputError(fmt::format(
+          "the quantities of a scene are grasp, grasp_linearized and operational_space, not '{}'", name));
+  if (of_frames && frames.empty()) throw InputError("operational_space needs --frame LINK");
+  if (!of_frames && !frames.empty()) throw InputError("--frame is for operational_space; none is asked for");
   Output out(to);
   std::string text = "{\n \"model\": ", results;
   if (model) append(describe_model(*model), 1, text);
@@ -210,9 +230,10 @@ ExitCode evaluate_scenes(const std::vector<SceneSpec>& scenes, const Model* mode
     if (results.empty() && !model) append(describe_model(scene.model()), 1, text);
     Json result = Json::object();
     for (const std::string& name : quantities) {
-      result[name] = name != "grasp"  ? linearized_of(scene)
-                     : method.empty() ? grasp_of(scene)
-                                      : grasp_by(scene, method);
+      result[name] = name == "operational_space"  ? operational_space_of(scene, frames)
+                     : name == "grasp_linearized" ? linearized_of(scene)
+                     : method.empty()             ? grasp_of(scene)
+                                                  : grasp_by(scene, method);
       if (!all_finite(result[name]))
         throw ComputationError(fmt::format("{} is not finite; are the scene's numbers too large?", name));
     }

@@ -19,10 +19,11 @@ SceneSpec load_scene(const ModelOptions& options);
 std::vector<LinkShapes> scene_shapes(const std::string& source, const SceneSpec& scene);
 
 /// articula eval SCENE grasp: of scenes of the same parts, one after the other. `model`: what is described in the output;
-/// null: that of the scene. method: of grasp, one of ClosedChain's algorithms; empty: the general one.
+/// null: that of the scene. method: of grasp, one of ClosedChain's algorithms; empty: the general one. frames: of
+/// operational_space.
 ExitCode evaluate_scenes(const std::vector<SceneSpec>& scenes, const Model* model,
                          const std::vector<std::string>& quantities, bool project, const std::string& out,
-                         const std::string& method = "");
+                         const std::string& method = "", const std::vector<std::string>& frames = {});
 /// What is suspicious about the constraints where the mechanism is at q and v under tau, as check says it.
 std::vector<Finding> find_problems(ConstrainedDynamics& work, In<double> q, In<double> v, In<double> tau,
                                    const std::string& where);

@@ -304,7 +304,7 @@ void add_motion_options(CLI::App& app, SimulateOptions* o) {
       ->type_name("FILE");
   app.add_option("--controllers", o->controllers,
                  "JSON with controllers: pd, computed_torque, gravity_compensation, operational_space, "
-                 "decoupled_rates")
+                 "tasks, decoupled_rates")
       ->type_name("FILE");
 }
 

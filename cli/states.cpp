@@ -181,6 +181,7 @@ void stream_states(const std::string& path, const Model& model, const Needs& nee
         State& state = reader.next();
         state.vectors[static_cast<int>(Input::q)] = neutral(model);
         state.vectors[static_cast<int>(Input::v)].resize(model.nv());
+        state.given = false;
         reader.take();
         return reader.finish();
       }

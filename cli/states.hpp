@@ -29,6 +29,7 @@ struct State {
   std::array<std::vector<double>, input_count> vectors;  // empty: not given
   std::vector<FrameWrench> wrenches;
   std::map<std::string, std::vector<double>> named;  // further vectors that were asked for
+  bool given = true;                                 // false: StateReading::neutral_if_absent
   const std::vector<double>& operator[](Input input) const { return vectors[static_cast<int>(input)]; }
 };
 

@@ -52,6 +52,7 @@ std::array<bool, 6> rows_of(const Section& s) {
     const auto* const found =
         std::find_if(std::begin(names), std::end(names), [&](const char* n) { return name == n; });
     if (found == std::end(names)) rows.at(i).fail("\"{}\" is no row; known: wx, wy, wz, x, y, z", name);
+    if (out[found - names]) rows.fail("has \"{}\" twice", name);
     out[found - names] = true;
   }
   return out;

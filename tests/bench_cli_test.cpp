@@ -34,6 +34,16 @@ TEST_F(BenchCommand, OneStateAndMany) {
   EXPECT_LT(many["results"][0]["ns"].get<double>(), 1e6);
 }
 
+TEST_F(BenchCommand, OtherMethods) {
+  const Json found = json({"bench", "chain:5", "--method", "numerical", "--json"});
+  ASSERT_EQ(found["results"].size(), 2u);  // those that have it
+  EXPECT_EQ(found["results"][0]["algorithm"], "linearized_forward");
+  EXPECT_EQ(found["results"][0]["method"], "numerical");
+  EXPECT_TRUE(found["results"][0]["multiplications"].is_null());
+  expect_failure(2, {"bench", "chain:5", "--method", "printed", "--only", "mass_matrix"}, "",
+                 {"mass_matrix"});
+}
+
 TEST_F(BenchCommand, WrongWords) {
   expect_failure(2, {"bench", "chain:5", "--only", "nonsense"}, "", {"nonsense", "forward_dynamics"});
   expect_failure(2, {"bench", "chain:5", "--batch", "0"}, "", {"--batch"});

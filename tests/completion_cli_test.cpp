@@ -39,7 +39,7 @@ TEST_F(OfItself, BashCompletes) {
   write("bash", run({"completion", "bash"}).out);
   EXPECT_EQ(offered("articula sim"), "simulate\n");
   EXPECT_EQ(offered("articula eval --format ''"), "json ndjson npz h5\n");
-  EXPECT_EQ(offered("articula eval arm7 inverse_d"), "inverse_dynamics\n");
+  EXPECT_EQ(offered("articula eval arm7 inverse_d"), "inverse_dynamics_screws inverse_dynamics\n");
   EXPECT_EQ(offered("articula info quad"), "quadruped\n");
   EXPECT_EQ(offered("articula simulate x --dura"), "--duration\n");
   write("some.urdf", "");

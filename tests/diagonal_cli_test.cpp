@@ -59,6 +59,18 @@ TEST_F(DiagonalCommands, EnergyPowerAndWorkOfTheCoriolisTerm) {
   EXPECT_GT(std::abs(numbers("coriolis_nu")[0]), 1e-6);
 }
 
+TEST_F(DiagonalCommands, ThePrintedRecursion) {  // DIAG (42)
+  const std::string state =
+      R"({"q": [0.1, 0.2, 0.3, 0.4, 0.5], "v": [1, 2, 3, 4, 5], "tau": [0, 0, 0, 0, 0]})";
+  const Json own = result({"eval", "chain:5", "diagonalized"}, state)["diagonalized"];
+  const Json printed =
+      result({"eval", "chain:5", "diagonalized", "--method", "printed"}, state)["diagonalized"];
+  EXPECT_EQ(own["nu"], printed["nu"]);
+  const auto numbers = [](const Json& x) { return x["coriolis_nu"].get<std::vector<double>>(); };
+  EXPECT_LT(relative_error(numbers(printed), numbers(own)), 1e-12);
+  EXPECT_NE(numbers(printed), numbers(own));  // another way to the same
+}
+
 TEST_F(DiagonalCommands, CountsOfAChainAndOfARobot) {
   const Json chain = json({"count", "chain:6", "--json"});
   ASSERT_TRUE(chain.is_object());

@@ -107,7 +107,9 @@ TEST_F(LinearizationCommands, QuadrupedAgainstDifferencesOfTheDynamics) {
   const Json state{{"q", s.q},  {"v", s.v},  {"a", s.a},  {"tau", s.tau},
                    {"dq", d.v}, {"dv", d.a}, {"da", d.v}, {"dtau", d.tau}};
   const auto run_on = [&](const char* quantity, const char* method) {
-    return result({"eval", file, quantity, "--base", "free", "--method", method}, state.dump())[quantity];
+    Words words{"eval", file, quantity, "--base", "free"};
+    if (*method) words.insert(words.end(), {"--method", method});
+    return result(words, state.dump())[quantity];
   };
   const std::size_t n = model.nv();
   const auto times = [&](const Json& matrix, const std::vector<double>& x) {
@@ -147,15 +149,48 @@ TEST_F(LinearizationCommands, QuadrupedAgainstDifferencesOfTheDynamics) {
     return forward_dynamics(model, q, v, tau);
   });
   for (const char* method : {"direct", "conventional", "numerical", "printed"}) {
-    const Json li = run_on("linearized_inverse", method), lf = run_on("linearized_forward", method);
+    const Json li = run_on("linearized_inverse", ""), lf = run_on("linearized_forward", method);
     EXPECT_LT(relative_error(sum(times(li["dq"], d.v), times(li["dv"], d.a), times(li["da"], d.v)), inverse),
               1e-7);
     EXPECT_LT(
         relative_error(sum(times(lf["dq"], d.v), times(lf["dv"], d.a), times(lf["dtau"], d.tau)), forward),
         1e-6);
-    EXPECT_LT(relative_error(run_on("perturbed_inverse", method).get<std::vector<double>>(), inverse), 1e-7);
+    EXPECT_LT(relative_error(run_on("perturbed_inverse", "").get<std::vector<double>>(), inverse), 1e-7);
     EXPECT_LT(relative_error(run_on("perturbed_forward", method).get<std::vector<double>>(), forward), 1e-6);
   }
+}
+
+// MR9 (9.53)-(9.57): a base that accelerates upward is gravity, a force at the tip is one more torque.
+TEST_F(LinearizationCommands, TextbookWithAMovingBaseAndAForceAtTheTip) {
+  const std::string at = R"("q": [0.3], "v": [0.2], "a": [0.4])";
+  const auto tau = [&](const std::string& more, const Words& words = {}) {
+    Words all{"eval", pendulum(), "inverse_dynamics_screws"};
+    all.insert(all.end(), words.begin(), words.end());
+    return result(all, "{" + at + more + "}")["inverse_dynamics_screws"][0];
+  };
+  const double plain = 0.6 * 0.4 + 9.81 * std::sin(0.3);
+  expect_number(tau(""), plain);
+  expect_number(tau(R"(, "V_0_dot": [0, 0, 0, 0, 0, 1])"), plain + std::sin(0.3));
+  expect_number(tau(R"(, "V_0": [0, 1, 0, 0, 0, 0])"), plain);  // turning about its own axis changes nothing
+  expect_number(tau(R"(, "F_tip": [0, 2, 0, 0, 0, 0])", {"--frame", "bob"}), plain + 2);
+  expect_failure(2, {"eval", pendulum(), "inverse_dynamics_screws"},
+                 "{" + at + R"(, "F_tip": [0, 2, 0, 0, 0, 0]})", {"--frame"});
+  expect_failure(2, {"eval", pendulum(), "inverse_dynamics_screws"}, "{" + at + R"(, "V_0": [0, 2]})",
+                 {"V_0", "expected 6"});
+  expect_failure(2, {"eval", pendulum(), "inverse_dynamics_screws", "mass_matrix"}, "{" + at + "}",
+                 {"stands alone"});
+}
+
+// JPL88 FD2's alpha(0) is the frame's acceleration at th'' of forward dynamics.
+TEST_F(LinearizationCommands, AccelerationOfTheTip) {
+  const std::string at = R"("q": [0.3, -0.5], "v": [0.2, 1])";
+  const Json a = result({"eval", "double_pendulum", "forward_dynamics"},
+                        "{" + at + R"(, "tau": [1, 2]})")["forward_dynamics"];
+  const Json expected = result({"eval", "double_pendulum", "frame_acceleration", "--frame", "tip"},
+                               "{" + at + ", \"a\": " + a.dump() + "}")["frame_acceleration"];
+  const Json found = result({"eval", "double_pendulum", "tip_acceleration", "--frame", "tip"},
+                            "{" + at + R"(, "tau": [1, 2]})")["tip_acceleration"];
+  for (int i = 0; i < 6; ++i) EXPECT_NEAR(found[i].get<double>(), expected[i].get<double>(), 1e-12);
 }
 
 TEST_F(LinearizationCommands, WhatIsMissingOrWrongIsSaid) {
@@ -166,6 +201,8 @@ TEST_F(LinearizationCommands, WhatIsMissingOrWrongIsSaid) {
                  {"dtau", "2"});
   expect_failure(2, {"eval", robot, "linearized_forward", "--method", "guess"},
                  R"({"q": [0.3], "v": [0.2], "tau": [0.4]})", {"--method"});
+  expect_failure(2, {"eval", robot, "inverse_dynamics", "--method", "printed"},
+                 R"({"q": [0.3], "v": [0.2], "a": [0.4]})", {"inverse_dynamics has no such method"});
 }
 
 }  // namespace

@@ -118,6 +118,10 @@ TEST(SceneCommand, GraspByTheNamedAlgorithms) {
       const json other = json::parse(ran.out)["results"][0]["grasp"];
       EXPECT_EQ(other["method"], method);
       EXPECT_EQ(other["rank"], grasp["rank"]);
+      const json& Pi = other["Pi"];  // (b.7b): symmetric
+      ASSERT_EQ(Pi.size(), 6 * grasp["arms"].size());
+      for (std::size_t i = 0; i < Pi.size(); ++i)
+        EXPECT_NEAR(Pi[i][0].get<double>(), Pi[0][i].get<double>(), 1e-8 * std::abs(Pi[0][0].get<double>()));
       EXPECT_LT(other["residual"].get<double>(), 1e-9) << method;
       const auto numbers = [](const json& x) { return x.get<std::vector<double>>(); };
       for (std::size_t i = 0; i < grasp["arms"].size(); ++i)
@@ -144,6 +148,26 @@ TEST(SceneCommand, GraspByTheNamedAlgorithms) {
   refused("four_bar grasp --method rccfd1", "arms that hold one object");
   refused("two_arms grasp --method direct", "is for models");
   refused("arm7 forward_dynamics --method rccfd2", "of a scene");
+}
+
+TEST(SceneCommand, OperationalSpaceOfAHeldObject) {
+  const json found = json::parse(
+      run("eval two_arms operational_space --frame object/body").out)["results"][0]["operational_space"];
+  const auto rank = found["rank"].get<int>();
+  EXPECT_GT(rank, 0);
+  double trace = 0;  // Omega Lambda is a projection
+  for (int i = 0; i < 6; ++i)
+    for (int k = 0; k < 6; ++k)
+      trace += found["omega"][i][k].get<double>() * found["lambda"][k][i].get<double>();
+  EXPECT_NEAR(trace, rank, 1e-8);
+  const auto refused = [](const std::string& arguments, const char* expected) {
+    const Printed ran = run("eval two_arms " + arguments, true);
+    EXPECT_EQ(ran.code, 2) << ran.out;
+    EXPECT_NE(ran.out.find(expected), std::string::npos) << ran.out;
+  };
+  refused("operational_space", "needs --frame");
+  refused("operational_space --frame nobody", "nobody");
+  refused("grasp --frame object/body", "is for operational_space");
 }
 
 TEST(SceneCommand, VelocitiesThatDoNotFit) {

@@ -236,6 +236,17 @@ TEST_F(LoopsOfModels, DampingSpringsAndLimitsAct) {
                        "0.001", "--out", path("own.csv")});
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_EQ(last(path("own.csv"), "energy_change"), change.back());
+  // eval has it too: forces less, and a derivative by v more.
+  const std::string still = R"({"q": [0.2, -0.2, 0.2], "v": [1, -1, 1], "tau": [)";
+  const Json lossy =
+      result({"eval", own, "forward_dynamics", "linearized_forward", "--damping"}, still + "0, 0, 0]}");
+  const Json less = result({"eval", own, "forward_dynamics", "linearized_forward"}, still + "-3, 3, -3]}");
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_NEAR(lossy["forward_dynamics"][i].get<double>(), less["forward_dynamics"][i].get<double>(), 1e-11);
+    const Json &d = lossy["linearized_forward"], &e = less["linearized_forward"];
+    EXPECT_NEAR(d["dv"][i][0].get<double>(), e["dv"][i][0].get<double>() - 3 * e["dtau"][i][0].get<double>(),
+                1e-10);
+  }
   // A spring's energy comes back.
   const Recording sprung =
       moved({"--forces", write("spring.json", R"({"springs": {"right_j": {"stiffness": 200}}})")});

@@ -97,12 +97,27 @@ TEST(OperatorsCommand, Derive) {
   EXPECT_EQ(again["explain"]["sweeps"], 2);
   EXPECT_FALSE(again.contains("value"));
 }
+TEST(OperatorsCommand, WithoutStatesTrialsAreAtARandomOne) {  // at rest LIN's steps would say 0 = 0
+  const json found = json::parse(
+      run("arm7 --derive --dense 'inv(H*phi*M*star(phi)*star(H))*H*phi*(M*star(phi)*star(H_dot) + "
+          "M_ring*star(phi)*star(H))'")
+          .out)["results"][0];
+  EXPECT_TRUE(found["derive"]["without_rotors"].get<bool>());
+  EXPECT_EQ(found["tried_at"]["v"].size(), 7u);
+  bool rounding = false;
+  for (const json& step : found["derive"]["steps"])
+    rounding = rounding || (step.contains("residual") && step["residual"].get<double>() > 0);
+  EXPECT_TRUE(rounding);
+  EXPECT_EQ(found["value"][0][0].get<double>(), 0);  // its value is at rest
+}
 TEST(OperatorsCommand, Rates) {  // DIAG Table 1: m m* = M, and its rate
   const auto rates = json::parse(
       run("chain:3 --rates", R"({"q": [0.1, 0.2, 0.3], "v": [1, 2, 3]})").out)["results"][0]["rates"];
   for (const char* name : {"E_phi", "phi", "H", "M", "P", "D", "G", "tau_bar", "E_psi", "psi"})
     EXPECT_EQ(rates[name]["local"].size(), rates[name]["value"].size()) << name;
   EXPECT_EQ(rates["m"]["inertial"].size(), 3u);
+  EXPECT_EQ(rates["lambda"]["value"].size(), 18u);
+  EXPECT_EQ(rates["Omega_delta"]["value"].size(), 18u);
   // DIAG (48): skew, and for xi with half of D' on the diagonal.
   const auto& c = rates["coriolis"];
   EXPECT_NEAR(c["nu"][0][2].get<double>(), -c["nu"][2][0].get<double>(), 1e-14);
@@ -120,6 +135,8 @@ TEST(OperatorsCommand, EquationsOfDiagAmongTheIdentities) {
       EXPECT_LT(identity["residual"].get<double>(), 1e-11) << identity;
     }
   EXPECT_GE(found, 14);
+  const json left = json::parse(run("arm7 --identities").out)["results"][0];
+  EXPECT_NE(left["left_out"].get<std::string>().find("rotor"), std::string::npos);
 }
 TEST(OperatorsCommand, Curvature) {
   const auto of = [](const char* model, const char* state) {

@@ -279,6 +279,9 @@ TEST_F(SimulateCommand, TasksInLevelsAndOtherCoordinates) {
   };
   wrong("[]", "list of levels");
   wrong(R"([[{"frame": "hand", "rows": ["u"]}]])", "is no row");
+  wrong(R"([[{"frame": "hand", "rows": ["x", "x"]}]])", "has \"x\" twice");
+  wrong(R"([[{"frame": "hand", "press": [{"row": 0, "force": 1}, {"row": 0, "force": 2}]}]])", "two pushes");
+  refuses(reach + Words{write("c.json", R"({"type": "gravity_compensation", "sample_time": -1})")}, "c.json");
   wrong(R"([[{"frame": "hand", "rows": "position", "euler": "zyx"}]])", "all six rows");
   wrong(R"([[{"frame": "hand", "euler": "zzx"}]])", "sequence");
   wrong(R"([[{"frame": "hand", "angles": [0, 0, 0]}]])", "go with");

@@ -2,7 +2,7 @@
 """Holds docs/papers/equations.md to the truth.
 
 Every number of the papers must be in its table, every named file must contain what is named, every test must exist and
-pass, every command must run.   tools/check_papers.py [TESTS [PROGRAM]]: without them only the page and the files.
+pass, every command must run, every identity of JPL88's Appendix A must be among those that the program checks.   tools/check_papers.py [TESTS [PROGRAM]]: without them only the page and the files.
 """
 
 import json
@@ -25,8 +25,14 @@ NUMBERED = {
 NAMED = {
     "LIN": [f"Algorithm {i}" for i in range(1, 7)] + ["Lemma 3.1", "Lemma 3.2", "Lemma A.1", "Lemma A.2"]
     + [f"Lemma 4.{i}" for i in range(1, 10)],
+    "JPL88": ["FD1", "FD2", "FD3", "FD4", "Fact 4.1", "Fact 4.2", "Theorem 4.1", "Lemma A.1", "Corollary A.1"],
+    "JPL88 Part II": ["RCCFD1", "RCCFD2", "RCCFD3"],
     "DIAG": ["Table 1", "Table 2", "Table 3", "Fig. 1"],
+    "OSC": ["section 5"],
+    "MR9": ["Proposition 9.1", "GetJointAccel", "Euler integration"],
 }
+# Of JPL88's Appendix A, what is no identity: definitions, sums in proofs.
+NO_IDENTITY = ["a.3-a.5", "a.19-a.21", "a.29-a.31"]
 
 
 def expanded(first, last):
@@ -76,6 +82,19 @@ def check_files(rows, problems):
                 problems.append(f"{paper} {cells[0]}: {path} does not contain {symbol}")
 
 
+def check_identities(program, problems):
+    """Every (a.N) is among `operators --identities`, or known to be none."""
+    ran = subprocess.run([program, "operators", "chain:3", "--identities"], input="", capture_output=True, text=True, check=False)
+    if ran.returncode:
+        problems.append(f"articula operators chain:3 --identities: exit {ran.returncode}: {ran.stderr.strip()}")
+        return
+    sources = " ".join(entry["source"] for entry in json.loads(ran.stdout)["results"][0]["identities"] if "JPL88" in entry["source"])
+    none = {n for given in NO_IDENTITY for n in expanded(*given.split("-"))}
+    for n in expanded("a.1", "a.51"):
+        if (f"({n})" in sources) == (n in none):
+            problems.append(f"JPL88 ({n}): " + ("is an identity after all" if n in none else "no identity has it"))
+
+
 def check_tests(tests, wanted, problems):
     names = sorted(wanted)
     ran = subprocess.run([tests, "--gtest_filter=" + ":".join(names)], capture_output=True, text=True, check=False).stdout
@@ -119,6 +138,7 @@ def main():
         check_tests(sys.argv[1], wanted, problems)
     if len(sys.argv) > 2:
         check_commands(sys.argv[2], commands, problems)
+        check_identities(sys.argv[2], problems)
     for problem in problems:
         print(problem)
     print(f"papers: {sum(map(len, rows.values()))} rows, {len(wanted)} tests, {len(commands)} commands, {len(problems)} problems")

@@ -1,6 +1,11 @@
 // The list itself. One entry per algorithm: `compute` is one text for OneState and Batch, which have the same calls.
 #include "articula/algorithms/algorithms.hpp"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "articula/kernels/tables.hpp"
 
 namespace articula {
@@ -26,6 +31,7 @@ struct Entry {
   bool options_one_by_one = false;
   bool mimics = true;
   const char* counted = "";
+  std::vector<Method> methods{};
 };
 
 /// F is the type of a lambda that captures nothing: f(OneState or Batch, Call).
@@ -41,6 +47,8 @@ Algorithm entry(Entry e, F, How...) {
   algorithm.options_one_by_one = e.options_one_by_one;
   algorithm.mimics = e.mimics;
   algorithm.counted = e.counted;
+  algorithm.methods = 0;
+  for (const Method method : e.methods) algorithm.methods |= 1u << static_cast<int>(method);
   algorithm.one_in_double = [](OneState<double>& x, const Call<double>& c) { F{}(x, c); };
   algorithm.one_in_float = [](OneState<float>& x, const Call<float>& c) { F{}(x, c); };
   if constexpr (sizeof...(How) == 0) {
@@ -108,6 +116,18 @@ void add_dynamics(std::vector<Algorithm>& all) {
        .meaning = "by FD2: d/dt (w, v) of every body's joint origin, world axes, gravity not included",
        .external_forces = true},
       [](auto& x, const auto& c) { x.body_accelerations(c[q], c[v], c[tau], c.out[0], c.wrenches); },
+      OneByOne{}));
+  all.push_back(entry(
+      {.name = "tip_acceleration",
+       .uses = {q, v, tau},
+       .parts = {{"alpha", six}},
+       .meaning =
+           "by FD2: d/dt (w, v) of the frame's origin that tau causes, world axes, gravity not included",
+       .frames = FramesNeeded::one,
+       .external_forces = true},
+      [](auto& x, const auto& c) {
+        x.tip_acceleration(c.frames[0], c[q], c[v], c[tau], c.out[0], c.wrenches);
+      },
       OneByOne{}));
   all.push_back(entry({.name = "coriolis_matrix",
                        .uses = {q, v},
@@ -224,7 +244,8 @@ void add_linearizations(std::vector<Algorithm>& all) {
              .meaning = "{\"dq\": da/dq, \"dv\": da/dv, \"dtau\": da/dtau}, nv x nv each",
              .external_forces = true,
              .options_one_by_one = true,
-             .counted = "forward_dynamics+linearized_6"},
+             .counted = "forward_dynamics+linearized_6",
+             .methods = {Method::direct, Method::conventional, Method::numerical, Method::printed}},
             ARTICULA_LINEARIZATION(linearized_forward, c[q], c[v], c[tau], c.out[0], c.out[1], c.out[2])));
   all.push_back(
       entry({.name = "perturbed_inverse",
@@ -242,7 +263,8 @@ void add_linearizations(std::vector<Algorithm>& all) {
              .meaning = "delta a, in O(n); --method conventional: through the mass matrix",
              .external_forces = true,
              .options_one_by_one = true,
-             .counted = "forward_dynamics+linearized_5"},
+             .counted = "forward_dynamics+linearized_5",
+             .methods = {Method::direct, Method::conventional, Method::numerical, Method::printed}},
             ARTICULA_LINEARIZATION(perturbed_forward, c[q], c[v], c[tau], c[dq], c[dv], c[dtau], c.out[0])));
   all.push_back(entry(
       {.name = "inverse_gradient",
@@ -291,10 +313,17 @@ void add_task_space(std::vector<Algorithm>& all) {
              .meaning = "{\"nu\", \"epsilon\", \"coriolis_nu\", \"xi\", \"kappa\", \"coriolis_xi\", \"D\"}; "
                         "D is nv x nv",
              .external_forces = true,
-             .mimics = false},
+             .mimics = false,
+             .methods = {Method::printed}},
             [](auto& x, const auto& c) {
-              x.diagonalized(c[q], c[v], c[tau], c.out[0], c.out[1], c.out[2], c.out[3], c.out[4], c.out[5],
-                             c.out[6], c.wrenches);
+              const auto run = [&](auto... how) {
+                x.diagonalized(c[q], c[v], c[tau], c.out[0], c.out[1], c.out[2], c.out[3], c.out[4], c.out[5],
+                               c.out[6], c.wrenches, how...);
+              };
+              if constexpr (takes_options<std::remove_cvref_t<decltype(x)>>)
+                run(c.method == Method::printed);
+              else
+                run();
             }));
 }
 
@@ -338,6 +367,13 @@ const Algorithm* find_algorithm(std::string_view name) {
   for (const Algorithm& algorithm : algorithms())
     if (name == algorithm.name) return &algorithm;
   return nullptr;
+}
+Method method_of(std::string_view name) {
+  const auto found = std::find(std::begin(method_names), std::end(method_names), name);
+  if (found == std::end(method_names) && !name.empty())
+    throw ArgumentError(
+        fmt::format("there is no method '{}'; there are: {}", name, fmt::join(method_names, ", ")));
+  return name.empty() ? Method::automatic : static_cast<Method>(found - std::begin(method_names));
 }
 
 }  // namespace articula

@@ -32,7 +32,7 @@ struct Call {
   std::span<const Mat3<S>> levers{};  // LinearizationOptions::levers; one state only
   std::span<const int> frames{};
   Axes axes = Axes::world;
-  Method method = Method::automatic;    // LinearizationOptions::method
+  Method method = Method::automatic;    // for algorithms that have it (Algorithm::has)
   std::span<const std::span<S>> out{};  // one per part
   int listed = -1;                      // Algorithm::listed; Evaluator fills it in
 
@@ -46,7 +46,8 @@ struct Algorithm {
   std::vector<Part> parts;  // one: the value itself
   const char* meaning;
   bool external_forces;     // whether Call::wrenches act
-  bool options_one_by_one;  // external forces and Call::method: of many states only one after the other
+  bool options_one_by_one;  // external forces: of many states only one after the other
+  unsigned methods;         // 1 << Method of those that it has beside automatic: one state after the other
   bool mimics;              // whether models with mimic joints have it
   const char* counted;      // names in operation_counts.hpp, joined by +; empty: not counted
   int listed =
@@ -57,6 +58,9 @@ struct Algorithm {
   void (*many_in_double)(Batch<double>&, const Call<double>&) = nullptr;
   void (*many_in_float)(Batch<float>&, const Call<float>&) = nullptr;
 
+  bool has(Method method) const {
+    return method == Method::automatic || (methods >> static_cast<int>(method) & 1) != 0;
+  }
   template <class S>
   auto one() const {
     if constexpr (sizeof(S) == sizeof(double))
@@ -77,6 +81,8 @@ struct Algorithm {
 std::span<const Algorithm> algorithms();
 /// Null: there is none of that name.
 const Algorithm* find_algorithm(std::string_view name);
+/// One of method_names; empty: automatic. ArgumentError for others.
+Method method_of(std::string_view name);
 
 /// Computes algorithms of the list on one model; what they need is made when first asked for. One call at a time.
 template <class S = double>

@@ -69,6 +69,7 @@ template <class S>
 Call<S> of_algorithm(const Algorithm& algorithm, const Call<S>& call) {
   Call<S> c = call;
   c.listed = algorithm.listed;
+  if (!algorithm.has(c.method)) c.method = Method::automatic;
   return c;
 }
 
@@ -148,8 +149,8 @@ void Evaluator<S>::many(const Algorithm& algorithm, std::size_t count, const Cal
   if (count == 0) return;
   Work& w = *work_;
   if (!w.batch) w.batch.emplace(w.model, w.options);
-  const bool options =
-      algorithm.options_one_by_one && (call.method != Method::automatic || !call.wrenches.empty());
+  const bool options = (algorithm.options_one_by_one && !call.wrenches.empty()) ||
+                       (call.method != Method::automatic && algorithm.has(call.method));
   if (!algorithm.many<S>() || options || w.model.nq() == 0)
     w.one_by_one(algorithm, count, call);
   else

@@ -65,6 +65,10 @@ class ListedWork : public Workspace<S> {
   std::array<std::vector<S>, 8> full_out_;
 };
 
+template <class S>
+Wrenches<S> per_body(std::span<const S> x) {
+  return {reinterpret_cast<const Spatial<S>*>(x.data()), x.size() / 6};
+}
 }  // namespace
 
 template <class S>
@@ -124,6 +128,13 @@ struct OneState<S>::Work {
       return out[i];
     }
   }
+  /// JPL88's FD2, with accelerations of bodies and frames.
+  const NamedForwardDynamics& fd2(In<S> q, In<S> v, In<S> tau, In<S> wrenches) {
+    out[0].resize(static_cast<std::size_t>(model.nv()));
+    made(named).compute(NamedForwardDynamics::Algorithm::fd2, wide(0, q), wide(1, v), wide(2, tau), out[0],
+                        per_body<double>(wide(3, wrenches)));
+    return *named;
+  }
   void narrow(int i, std::span<S> x) {
     if constexpr (!std::is_same_v<S, double>)
       for (std::size_t c = 0; c < x.size(); ++c) x[c] = static_cast<S>(out[i][c]);
@@ -131,10 +142,6 @@ struct OneState<S>::Work {
 };
 
 namespace {
-template <class S>
-Wrenches<S> per_body(std::span<const S> x) {
-  return {reinterpret_cast<const Spatial<S>*>(x.data()), x.size() / 6};
-}
 /// A result of a fixed number of numbers.
 template <class T>
 void put(const char* function, const T& numbers, std::size_t n, auto out) {
@@ -193,20 +200,18 @@ void OneState<S>::forward_dynamics_fd(int number, In<S> q, In<S> v, In<S> tau, O
 template <class S>
 void OneState<S>::body_accelerations(In<S> q, In<S> v, In<S> tau, Out<S> alpha, In<S> wrenches) {
   Work& w = *work_;
-  auto& named = w.made(w.named);
   const std::size_t bodies = static_cast<std::size_t>(w.model.body_count());
   if (alpha.size() != 6 * bodies)
     throw ArgumentError(
         fmt::format("body_accelerations: alpha has {} numbers, model '{}' has {} bodies with 6 each",
                     alpha.size(), w.model.name(), bodies));
-  w.out[0].resize(static_cast<std::size_t>(w.model.nv()));
-  named.compute(NamedForwardDynamics::Algorithm::fd2, w.wide(0, q), w.wide(1, v), w.wide(2, tau), w.out[0],
-                per_body<double>(w.wide(3, wrenches)));
-  for (std::size_t k = 0; k < bodies; ++k) {
-    const Spatial<double>& x = named.link_accelerations()[k];
-    const double numbers[] = {x.w.x, x.w.y, x.w.z, x.v.x, x.v.y, x.v.z};
-    for (int i = 0; i < 6; ++i) alpha[6 * k + i] = static_cast<S>(numbers[i]);
-  }
+  const NamedForwardDynamics& found = w.fd2(q, v, tau, wrenches);
+  for (std::size_t i = 0; i < 6 * bodies; ++i)
+    alpha[i] = static_cast<S>(numbers_of(found.link_accelerations()[i / 6])[i % 6]);
+}
+template <class S>
+void OneState<S>::tip_acceleration(int frame, In<S> q, In<S> v, In<S> tau, Out<S> alpha, In<S> wrenches) {
+  put("tip_acceleration", work_->fd2(q, v, tau, wrenches).tip_acceleration(frame), 6, alpha);
 }
 template <class S>
 void OneState<S>::bias_forces(In<S> q, In<S> v, Out<S> tau, In<S> wrenches) {
@@ -362,14 +367,18 @@ void OneState<S>::operational_space(std::span<const int> frames, In<S> q, In<S> 
 }
 template <class S>
 void OneState<S>::diagonalized(In<S> q, In<S> v, In<S> tau, Out<S> nu, Out<S> epsilon, Out<S> coriolis_nu,
-                               Out<S> xi, Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches) {
+                               Out<S> xi, Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches,
+                               bool printed) {
   Work& w = *work_;
   auto& d = w.made(w.diagonalized);
   const Wrenches<double> forces = per_body<double>(w.wide(3, wrenches));
   d.update(w.wide(0, q));
   d.rates_to_nu(w.wide(1, v), w.room(0, nu));
   d.forces_to_epsilon(w.wide(2, tau), w.room(1, epsilon));
-  d.coriolis_nu(w.room(0, nu), w.room(2, coriolis_nu), forces);
+  if (printed)
+    d.coriolis_nu_printed(w.room(0, nu), w.room(2, coriolis_nu), forces);
+  else
+    d.coriolis_nu(w.room(0, nu), w.room(2, coriolis_nu), forces);
   d.rates_to_xi(w.wide(1, v), w.room(3, xi));
   d.forces_to_kappa(w.wide(2, tau), w.room(4, kappa));
   d.coriolis_xi(w.room(3, xi), w.room(5, coriolis_xi), forces);

@@ -35,6 +35,8 @@ class OneState {
   void forward_dynamics_fd(int number, In<S> q, In<S> v, In<S> tau, Out<S> a, In<S> wrenches = {});
   /// JPL88's FD2: d/dt (w, v) of every body's joint origin, world axes; gravity is not in them.
   void body_accelerations(In<S> q, In<S> v, In<S> tau, Out<S> alpha, In<S> wrenches = {});
+  /// The same of a frame's origin, FD2's alpha(0) (JPL88 5.7).
+  void tip_acceleration(int frame, In<S> q, In<S> v, In<S> tau, Out<S> alpha, In<S> wrenches = {});
   void bias_forces(In<S> q, In<S> v, Out<S> tau, In<S> wrenches = {});
   void gravity_forces(In<S> q, Out<S> tau);
   void mass_matrix(In<S> q, Out<S> matrix);
@@ -69,11 +71,11 @@ class OneState {
   void forward_gradient(In<S> q, In<S> v, In<S> tau, In<S> weights, Out<S> by_q, Out<S> by_v, Out<S> by_tau,
                         const Options& options = {});
 
-  /// See OperationalSpaceBatch and DiagonalizedBatch.
+  /// See OperationalSpaceBatch and DiagonalizedBatch. `printed`: DiagonalizedDynamics::coriolis_nu_printed.
   void operational_space(std::span<const int> frames, In<S> q, In<S> v, Out<S> omega, Out<S> lambda,
                          Out<S> coriolis, Out<S> gravity, Out<S> jacobian_bar, Out<S> rank);
   void diagonalized(In<S> q, In<S> v, In<S> tau, Out<S> nu, Out<S> epsilon, Out<S> coriolis_nu, Out<S> xi,
-                    Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches = {});
+                    Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches = {}, bool printed = false);
 
   /// The listed algorithm of that number (articula/kernels/listed.hpp): vectors by Argument, results by part.
   void listed(int number, std::span<const std::span<const S>> in, int frame, Axes axes,

@@ -61,7 +61,8 @@ template <class S>
 void Batch<S>::compute(const Algorithm& algorithm, const Call<S>& call) {
   if (!algorithm.many<S>())
     throw ArgumentError(fmt::format("{}: goes one state after the other, which GPUs do not", algorithm.name));
-  if (algorithm.options_one_by_one && (call.method != Method::automatic || !call.wrenches.empty()))
+  if ((algorithm.options_one_by_one && !call.wrenches.empty()) ||
+      (call.method != Method::automatic && algorithm.has(call.method)))
     throw ArgumentError(
         fmt::format("{}: external forces and other methods go one state after the other, which GPUs do not",
                     algorithm.name));

@@ -14,6 +14,7 @@
 #include "articula/kernels/fd1_to_fd4_text.hpp"
 #include "articula/kernels/kinematics_text.hpp"
 #include "articula/kernels/mass_factor_text.hpp"
+#include "articula/kernels/printed_coriolis_text.hpp"
 
 namespace articula::counting {
 
@@ -147,6 +148,14 @@ std::vector<Entry> dynamics_entries() {
        }},
       {"normalized", "nu' from nu and tau (DIAG)", nothing,
        [](Bench& b) { text::diagonal_motion<true, S>(b.tree, b.q, b.v, b.tau, nullptr, b.d, b.out); }},
+      {"normalized_printed", "the same with DIAG's own recursion of C(th, nu)", nothing,
+       [](Bench& b) {
+         diagonal_before<true>(b, 1);
+         text::coriolis_of_nu_printed<S>(b.tree, b.d.theta_dot, nullptr, b.d, b.out);
+         text::forces_and_kappa<true, S>(b.tree, b.d, b.tau, b.d.force);
+         text::solve_root<S>(b.tree, b.d, b.d.force);
+         for (int i = 0; i < b.nv(); ++i) b.out[i] = b.d.force[i] - b.out[i];
+       }},
       {"unnormalized", "xi' from xi and tau (DIAG)", nothing,
        [](Bench& b) { text::diagonal_motion<false, S>(b.tree, b.q, b.v, b.tau, nullptr, b.d, b.out); }},
   };

@@ -120,12 +120,19 @@ void check_coriolis(const Parts& p, const CoriolisComponents& parts, Checks& che
 
 }  // namespace
 
-std::vector<operators::IdentityResidual> diagonal_identities(const Model& model, In<double> q, In<double> v) {
+std::string why_no_diagonal_identities(const Model& model) {
   const Tree<double>& tree = model.tree<double>();
-  const int n = tree.nv;
-  if (model.has_mimics() || n != tree.bodies || n == 0 ||
-      std::any_of(tree.armature, tree.armature + n, [](double x) { return x != 0; }))
-    return {};
+  if (tree.nv == 0) return "no joint moves";
+  if (model.has_mimics()) return "the model has mimic joints";
+  if (tree.nv != tree.bodies) return "a joint has several freedoms";
+  if (std::any_of(tree.armature, tree.armature + tree.nv, [](double x) { return x != 0; }))
+    return "the model has rotor inertias";
+  return "";
+}
+
+std::vector<operators::IdentityResidual> diagonal_identities(const Model& model, In<double> q, In<double> v) {
+  if (!why_no_diagonal_identities(model).empty()) return {};
+  const int n = model.nv();
   std::vector<double> a(n), T(n);
   for (int i = 0; i < n; ++i) a[i] = std::sin(i + 1);
   Checks checks;

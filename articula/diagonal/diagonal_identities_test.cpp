@@ -41,6 +41,8 @@ TEST(DiagonalIdentities, NothingOfOtherModels) {
   const Model ball(one_joint_spec(JointKind::spherical));
   const std::vector<double> q{0, 0, 0, 1}, v(3);
   EXPECT_TRUE(diagonal_identities(ball, q, v).empty());
+  EXPECT_NE(why_no_diagonal_identities(ball), "");
+  EXPECT_EQ(why_no_diagonal_identities(Model(make_chain(2))), "");
 }
 
 Matrix value(OperatorRates& rates, const char* name) {
@@ -80,6 +82,52 @@ TEST(DiagonalIdentities, ComponentsAreThePrintedSums) {
     EXPECT_NEAR(parts.xi[k], xi[k], 1e-12);
     EXPECT_NEAR(sum, C[k], 1e-12);
   }
+}
+
+// Stars that the print lacks, (35) on [I + H Phi K] th'' and section 6 on the map from nu to th', and (47), which has the
+// commutator [E_psi, lambda] where E_psi lambda belongs: as printed they are wrong by much, with these they hold.
+TEST(DiagonalIdentities, MisprintsOfThePaper) {
+  const int n = 5;
+  const Model model(make_chain(n));
+  Rng rng(12);
+  const State s = random_state(rng, model);
+  const auto factor = [&](std::span<const double> q) {  // F = [I + H phi K]
+    operators::OperatorState state(model);
+    state.update(q);
+    const operators::Dense d = operators::Program(state, operators::parse("I + H*phi*K").node).dense();
+    return Matrix(dense::view(d.numbers, n, n));
+  };
+  const Matrix F = factor(s.q), v = dense::view(s.v), a = dense::view(s.a);
+  constexpr double h = 1e-5;
+  const auto moved = [&](double t) {
+    std::vector<double> q(n);
+    for (int i = 0; i < n; ++i) q[i] = s.q[i] + t * s.v[i] + t * t / 2 * s.a[i];
+    return factor(q);
+  };
+  const Matrix there = moved(h), before = moved(-h);
+  const Matrix rate = (1 / (2 * h)) * (star(there) - star(before)) * v;  // d/dt [I + H Phi K]* th'
+  const Matrix xi_dot = (1 / (2 * h)) * (star(there) * (v + h * a) - star(before) * (v - h * a));
+  EXPECT_LT(dense::largest(rate + star(F) * a - xi_dot), 1e-7 * dense::largest(xi_dot));
+  EXPECT_GT(dense::largest(rate + F * a - xi_dot), 1e-2 * dense::largest(xi_dot));
+
+  OperatorRates rates = operator_rates(model, s.q, s.v);
+  const Matrix D = value(rates, "D");
+  Matrix root(n, n), inv_root(n, n);
+  for (int i = 0; i < n; ++i) root(i, i) = std::sqrt(D(i, i)), inv_root(i, i) = 1 / root(i, i);
+  const Matrix nu = root * star(F) * v, inverse = dense::LU(F).inverse();  // [I - H Psi K]
+  EXPECT_LT(dense::largest(star(inverse) * inv_root * nu - v), 1e-10);
+  EXPECT_GT(dense::largest(inverse * inv_root * nu - v), 1e-2);
+
+  const auto full = [&](const operators::Dense& d) {
+    return Matrix(dense::view(d.numbers, d.rows, d.columns));
+  };
+  const Matrix E_psi = value(rates, "E_psi"), P = value(rates, "P"), H = value(rates, "H"),
+               phi = value(rates, "phi"), lambda = full(rates.lambda), Od = full(rates.Omega_delta);
+  const Matrix V = star(phi) * star(H) * v, rest = lambda * star(E_psi) + Od * P - P * star(Od);
+  const auto work = [&](const Matrix& first) { return (star(V) * ((first - rest) * V))(0, 0); };
+  const double scale = std::abs((star(V) * (lambda * star(E_psi) * V))(0, 0));
+  EXPECT_LT(std::abs(work(E_psi * lambda)), 1e-11 * std::max(1.0, scale));
+  EXPECT_GT(std::abs(work(E_psi * lambda - lambda * E_psi)), 1e-2 * scale);
 }
 
 // (39): the torque of the second of three joints, its eight terms as printed (in world axes A is the identity; gravity

@@ -42,6 +42,8 @@ class DiagonalizedDynamics : public Workspace<double> {
   /// C(q, nu) and C(q, xi), with gravity and less external forces.
   void coriolis_nu(In<double> nu, Out<double> C, Wrenches<double> wrenches = {});
   void coriolis_xi(In<double> xi, Out<double> C, Wrenches<double> wrenches = {});
+  /// The same C(q, nu) by the paper's own recursion for (42), which costs more. Joints with one freedom: ArgumentError.
+  void coriolis_nu_printed(In<double> nu, Out<double> C, Wrenches<double> wrenches = {});
   /// All of it at once, from joint rates. D and its rate of change: nv x nv, block diagonal, row by row.
   /// Allocates.
   struct Terms {

@@ -9,6 +9,7 @@
 #include "articula/dynamics/inverse_dynamics.hpp"
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_factor.hpp"
+#include "articula/model/chain.hpp"
 #include "articula/model/configuration.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/differences.hpp"
@@ -138,6 +139,37 @@ TEST(DiagonalizedDynamics, RatesAgreeWithTheStandardForm) {
         2e-3);
     EXPECT_LT(worst_D(relative_error(terms.D_dot, D_dot, 1)), 1e-8);
   });
+}
+
+TEST(DiagonalizedDynamics, ThePrintedRecursionGivesTheSameTerm) {  // DIAG (42)
+  for (int seed = 1; seed <= 20; ++seed) {
+    Rng rng(seed);
+    RandomOptions options;
+    options.links = rng.integer(2, 12);
+    options.kinds = {JointKind::revolute, JointKind::prismatic};
+    const ModelSpec spec = random_spec(rng, options);
+    const Model model(spec);
+    SCOPED_TRACE(describe(spec) + ", seed " + std::to_string(seed));
+    const State s = random_state(rng, model);
+    const int n = model.nv();
+    std::vector<double> nu(n), C(n), printed(n);
+    std::vector<Spatial<double>> wrenches(model.body_count());
+    for (auto& f : wrenches) f = {{rng.uniform(-1, 1), 0.5, 0}, {0, rng.uniform(-9, 9), rng.uniform(-9, 9)}};
+    DiagonalizedDynamics work(model);
+    work.update(s.q);
+    work.rates_to_nu(s.v, nu);
+    for (const Wrenches<double> forces : {Wrenches<double>{}, Wrenches<double>(wrenches)}) {
+      work.coriolis_nu(nu, C, forces);
+      work.coriolis_nu_printed(nu, printed, forces);
+      double most = 1;
+      for (const double x : C) most = std::max(most, std::abs(x));
+      for (int i = 0; i < n; ++i) EXPECT_NEAR(printed[i], C[i], 1e-11 * most) << i;
+    }
+  }
+  DiagonalizedDynamics many(Model(make_chain(2), {.base = Base::free}));
+  std::vector<double> x(many.model().nv());
+  many.update(neutral(many.model()));
+  EXPECT_THROW(many.coriolis_nu_printed(x, x), ArgumentError);
 }
 
 TEST(DiagonalizedDynamics, CoriolisTermDoesNoWork) {

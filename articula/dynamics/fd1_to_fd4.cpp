@@ -1,5 +1,7 @@
 #include "articula/dynamics/fd1_to_fd4.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "articula/dynamics/mass_factor.hpp"
@@ -63,7 +65,11 @@ std::span<const Spatial<double>> NamedForwardDynamics::link_accelerations() cons
 
 Spatial<double> NamedForwardDynamics::tip_acceleration(int frame) const {
   const auto alpha = link_accelerations();
-  const Frame& f = model_.frames().at(frame);
+  const int frames = static_cast<int>(model_.frames().size());
+  if (frame < 0 || frame >= frames)
+    throw ArgumentError(
+        fmt::format("tip_acceleration: frame {} of model '{}', which has {}", frame, model_.name(), frames));
+  const Frame& f = model_.frames()[frame];
   if (f.body < 0) return {{0, 0, 0}, {0, 0, 0}};
   const double* x = slot(m_.x, f.body + 1, int(body::count));
   const auto R = gather<block, Mat3<double>>(x + block * body::R);

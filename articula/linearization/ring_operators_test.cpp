@@ -1,6 +1,7 @@
 // LIN's matrices as expressions of the operator algebra, and (4.13) as the algebra derives it from (3.2).
 #include <gtest/gtest.h>
 
+#include "articula/dynamics/forward_dynamics.hpp"
 #include "articula/linearization/linearized_forward.hpp"
 #include "articula/linearization/linearized_inverse.hpp"
 #include "articula/model/chain.hpp"
@@ -20,6 +21,7 @@ using namespace articula::testing;
 using operators::OperatorState;
 using operators::Program;
 
+const char* const by_q = "H*phi*(H_f + 2*M_ring*star(phi)*star(H_dot) + M*star(phi)*star(H_ddot))";
 const char* const by_v = "2*H*phi*(M*star(phi)*star(H_dot) + M_ring*star(phi)*star(H))";
 
 /// LIN's joints: one axis each.
@@ -83,6 +85,7 @@ TEST(RingOperators,
     linearized_inverse<double>(work, s.q, s.v, s.a, dq.numbers(), dv.numbers(), da.numbers());
     OperatorState state(model);
     state.update(s.q, s.v);
+    const double scale = std::max(1.0, dense::largest(dq));
     const dense::Matrix V = vector_of(state, "star(phi)*star(H)*v", {s.v});
     const dense::Matrix alpha =
         vector_of(state, "star(phi)*(star(H)*a + star(H_dot)*v + star(E)*a_g)", {s.a, s.v});
@@ -106,7 +109,10 @@ TEST(RingOperators,
     const dense::Matrix Hphi = operator_matrix(state, "H*phi"), phi_s = operator_matrix(state, "star(phi)");
     const dense::Matrix M = operator_matrix(state, "M"), Mr = operator_matrix(state, "M_ring");
     const dense::Matrix B = Hphi * (Hf + 2 * (Mr * (phi_s * Hd)) + M * (phi_s * Hdd));
-    const double scale = std::max(1.0, dense::largest(dq));
+    state.update(s.q, s.v, s.a);
+    EXPECT_LT(dense::largest(operator_matrix(state, "star(H_ddot)") - Hdd) / scale, 1e-11);
+    EXPECT_LT(dense::largest(operator_matrix(state, "H_f") - Hf) / scale, 1e-11);
+    EXPECT_LT(difference(Program(state, operators::parse(by_q).node).dense(), dq), 1e-11);
     EXPECT_LT(dense::largest(B - dq) / scale, 1e-11);
     // (3.6)
     const dense::Matrix R = operator_matrix(state, "R"), Rr = operator_matrix(state, "R_ring"),
@@ -256,13 +262,13 @@ TEST(RingOperators, Lemma49OnChains) {
     Rng rng(n);
     const State s = random_state(rng, model);
     OperatorState state(model);
-    state.update(s.q, s.v);
+    state.update(s.q, s.v, s.a);
     int found = 0;
     for (const auto& r : operators::check_identities(state)) {
       EXPECT_LT(r.residual, 1e-11) << r.name;
       found += r.source.find("Lemma 4.9") != std::string::npos;
     }
-    EXPECT_EQ(found, 2);
+    EXPECT_EQ(found, 3);
   }
 }
 
@@ -281,6 +287,23 @@ TEST(RingOperators, AccelerationByVelocityIsDerived) {  // A_C of Lemma 4.7, fro
   });
 }
 
+/// B_C of Lemma 4.7, and (3.6), (4.13), (4.21) of it among the identities.
+TEST(RingOperators, AccelerationByConfigurationIsDerived) {
+  for_each_tree([](const Model& model, const State& s) {
+    const int n = model.nv();
+    dense::Matrix dq(n, n), dv(n, n), dtau(n, n);
+    LinearizedForward<double> work(model);
+    linearized_forward<double>(work, s.q, s.v, s.tau, dq.numbers(), dv.numbers(), dtau.numbers());
+    OperatorState state(model);
+    state.update(s.q, s.v, forward_dynamics(model, s.q, s.v, s.tau));
+    const std::string text = std::string("-inv(H*phi*M*star(phi)*star(H) + rotor)*") + by_q;
+    const operators::Derivation d = operators::derive(state, operators::parse(text).node, true);
+    EXPECT_LT(difference(Program(state, d.result).dense(), dq), 1e-9);
+    for (const auto& step : d.steps) EXPECT_LT(step.residual, 1e-11) << step.text;
+    for (const auto& r : operators::check_identities(state)) EXPECT_LT(r.residual, 1e-11) << r.name;
+  });
+}
+
 TEST(RingOperators, TheFormIsThePapers) {  // (4.13)
   const Model model(make_chain(5));
   OperatorState state(model);
@@ -289,6 +312,12 @@ TEST(RingOperators, TheFormIsThePapers) {  // (4.13)
   const operators::Derivation d = operators::derive(state, operators::parse(text).node, true);
   EXPECT_EQ(d.steps.back().text,
             "2 K* psi* H_dot* + 2 [I - H psi K]* (D^-1 H psi (P H_dot* + P_ring H*) + K_ring* phi* H*)");
+  state.update(neutral(model), std::vector<double>(model.nv(), 0.5), std::vector<double>(model.nv(), 0.3));
+  const operators::Derivation b = operators::derive(
+      state, operators::parse(std::string("inv(H*phi*M*star(phi)*star(H) + rotor)*") + by_q).node, true);
+  EXPECT_EQ(b.steps.back().text,
+            "K* psi* H_ddot* + [I - H psi K]* (D^-1 H psi (P H_ddot* + 2 P_ring H_dot* + H_f) + 2 K_ring* "
+            "phi* H_dot*)");
 }
 
 TEST(RingOperators, NeedVelocities) {
@@ -299,6 +328,10 @@ TEST(RingOperators, NeedVelocities) {
   std::vector<double> out(12);
   const double v[] = {1, 2};
   EXPECT_THROW(program.evaluate({v}, out), ArgumentError);
+  state.update(neutral(model), v);
+  EXPECT_NO_THROW(program.evaluate({v}, out));
+  Program second(state, operators::parse("star(H_ddot)*v").node);
+  EXPECT_THROW(second.evaluate({v}, out), ArgumentError);
 }
 
 }  // namespace

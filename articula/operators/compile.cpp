@@ -222,6 +222,9 @@ unsigned Compiler::needs_of(Symbol symbol) {
     case Symbol::K_ring:
     case Symbol::J_ring:
       return OperatorState::rings;
+    case Symbol::H_ddot:
+    case Symbol::H_f:
+      return OperatorState::second_rates;
     case Symbol::inv_mass:
       return OperatorState::factor | OperatorState::mimic_factor;
     case Symbol::inv_bare_mass:

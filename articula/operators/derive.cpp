@@ -3,51 +3,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <memory>
 #include <optional>
 #include <queue>
 #include <set>
 
 #include "articula/operators/inverses.hpp"
 #include "articula/operators/trials.hpp"
-#include "articula/operators/words.hpp"
-#include "articula/spatial/dense.hpp"
+#include "articula/operators/word_values.hpp"
 
 namespace articula::operators {
 
-std::span<const Rewriting> rewritings() {
-  static constexpr Rewriting all[] = {
-      {"phi M phi* = phi P + P phi* - P + phi K D K* phi*", "JPL88 (a.48), (a.13)", "phi*M*star(phi)",
-       "phi*P + P*star(phi) - P + phi*K*D*star(K)*star(phi)"},
-      {"psi M phi* = psi P + P phi* - P", "JPL88 (a.46), OSC (54)", "psi*M*star(phi)",
-       "psi*P + P*star(phi) - P"},
-      {"psi M_ring phi* = psi P_ring + P_ring phi* - P_ring", "LIN (4.12), (A.2)", "psi*M_ring*star(phi)",
-       "psi*P_ring + P_ring*star(phi) - P_ring"},
-      {"P_ring* H* D^-1 = G_ring", "LIN (4.12)", "star(P_ring)*star(H)*inv(D)", "G_ring"},
-      {"phi G_ring = G_ring + phi K_ring", "LIN (4.12)", "phi*G_ring", "G_ring + phi*K_ring"},
-      {"P H* = G D", "JPL88 (a.2)", "P*star(H)", "G*D"},
-      {"H G = I - rotor D^-1", "JPL88 (a.1), (a.2)", "H*G", "I - rotor*inv(D)"},
-      {"phi G = G + phi K", "JPL88 (a.13)", "phi*G", "G + phi*K"},
-      {"root_D root_D* = D", "DIAG (22)", "root_D*star(root_D)", "D"},
-      {"root_D^-1 D = root_D*", "DIAG (22)", "inv(root_D)*D", "star(root_D)"},
-      {"D D^-1 = I", "JPL88 (a.1)", "D*inv(D)", "I"},
-      {"K H = E_phi - E_psi", "JPL88 (4.7), OSC (28)", "K*H", "E_phi - E_psi"},
-      {"psi K H phi = phi - psi", "JPL88 (a.18), OSC (52)", "psi*K*H*phi", "phi - psi"},
-      {"phi K H psi = phi - psi", "JPL88 (a.26), OSC (52)", "phi*K*H*psi", "phi - psi"},
-      {"phi E_phi = phi - I", "JPL88 (a.9)", "phi*E_phi", "phi - I"},
-      {"E_phi phi = phi - I", "JPL88 (a.11)", "E_phi*phi", "phi - I"},
-      {"psi E_psi = psi - I", "JPL88 (a.8)", "psi*E_psi", "psi - I"},
-      {"E_psi psi = psi - I", "JPL88 (a.10)", "E_psi*psi", "psi - I"},
-      {"H* D^-1 H = Omega - E_psi* Omega E_psi", "OSC (57)", "star(H)*inv(D)*H",
-       "Omega - star(E_psi)*Omega*E_psi", true},
-  };
-  return all;
-}
-
 namespace {
 
-constexpr int most_expansions = 400, most_terms = 40, most_dense = 600;
+constexpr int most_expansions = 400, most_terms = 40;
+constexpr double largest_residual = 1e-6;  // more is no rounding, unless the state is all but singular
 
 /// One rule and its adjoint.
 struct Rule {
@@ -55,6 +24,11 @@ struct Rule {
   Words right[2];
   std::string name, source;
 };
+void require(const DerivationStep& step, const Derivation& derivation) {
+  if (!(step.residual <= largest_residual))
+    throw SingularError(fmt::format("{}: at this state the sides of '{}' are {:.2g} apart",
+                                    derivation.steps[0].expression, step.identity, step.residual));
+}
 /// What a rule makes of a sum.
 struct Move {
   Words to;
@@ -72,7 +46,9 @@ class Deriver {
       const Words left = letters_.words_of(r.left);
       Words right = letters_.words_of(r.right);
       std::string name = r.name;
-      if (!rotors && std::erase_if(right, [&](const auto& term) { return has(term.first, rotor); }))
+      if (!rotors && std::erase_if(right, [&](const auto& term) {
+            return std::count(term.first.begin(), term.first.end(), rotor) > 0;
+          }))
         name.resize(name.find(" - rotor"));
       rules_.push_back({{left.begin()->first, letters_.star(left).begin()->first},
                         {right, letters_.star(right)},
@@ -124,18 +100,28 @@ class Deriver {
     std::reverse(out.steps.begin(), out.steps.end());
     const Words& result = places[best].sum;
     if (letters_.cost_of(result).inverses)
-      throw ArgumentError(fmt::format("{}: the algebra finds no O(n) form of this; what remains: {}",
-                                      to_string(*expression), out.steps.back().text));
+      throw ArgumentError(fmt::format(
+          "{}: the algebra finds no O(n) form of this; what remains: {}{}", to_string(*expression),
+          out.steps.back().text,
+          has_rotors(state_.model()) && to_string(*expression).find("rotor") == std::string::npos
+              ? " (this model has rotor inertias, which P, D, K and psi count: add '+ rotor' to its mass "
+                "operator)"
+              : ""));
     out.result = letters_.node_of(result);
     check(expression->from, sums, out);
     return out;
   }
 
- private:
-  static bool has(const Word& word, int letter) {
-    return std::find(word.begin(), word.end(), letter) != word.end();
+  /// How far the expression at this state is from itself at another.
+  std::optional<double> apart(OperatorState& other, const NodePtr& expression) {
+    const Words sum = letters_.words_of(expression);
+    const auto here = WordValues(state_, letters_, expression->from, expression)(sum);
+    const auto there = WordValues(other, letters_, expression->from, expression)(sum);
+    if (!here || !there) return std::nullopt;
+    return relative_difference(*here, *there);
   }
 
+ private:
   // --- what can be done next -------------------------------------------------------------------------
 
   std::vector<Move> moves(const Words& sum) {
@@ -217,6 +203,11 @@ class Deriver {
           out.push_back({{{{letters_.symbol(inverse, starred)}, 1}},
                          fmt::format("(I - {})^-1 = {}", name_of(of), name_of(inverse)),
                          inverse == Symbol::phi ? "OSC (23)" : "OSC (29)"});
+    if (auto own = letters_.mimic_inverse(sum))
+      out.push_back(
+          {std::move(*own),
+           "(Gamma* X Gamma)^-1 by X^-1 = [I - H psi K]* D^-1 [I - H psi K] and a row for each mimic joint",
+           "JPL88 (4.16)"});
     const Word& only = sum.begin()->first;
     const auto square = [&](int l) { return fits(letters_[l].node->to, letters_[l].node->from); };
     if (sum.size() == 1 && !only.empty() && std::all_of(only.begin(), only.end(), square)) {
@@ -349,83 +340,56 @@ class Deriver {
     }
   }
 
-  // --- numbers at the state --------------------------------------------------------------------------
-
   void check(Space from, const std::vector<const Words*>& sums, Derivation& out) {
-    std::mt19937_64 engine(1);
-    std::vector<double> x;
-    if (out.result->from == Space::any) {  // a multiple of the identity
-      if (from != Space::frame) x = random_vector(engine, state_.size_of(from));
-    } else {
-      Program result(state_, out.result);
-      for (int i = 0; i < result.inputs(); ++i)
-        inputs_.push_back(random_vector(engine, result.input_size(i)));
-      if (from != Space::one) x = random_vector(engine, result.columns());
-      rows_ = result.rows();
-    }
-    std::vector<double> before;
+    WordValues value_of(state_, letters_, from, out.result);
+    std::optional<std::vector<double>> before, value;
     for (std::size_t i = 0; i < sums.size(); ++i) {
-      const auto value = times(*sums[i], x);
-      if (!value) return;
-      if (i > 0) {
-        for (std::size_t k = 0; k < before.size(); ++k) before[k] -= (*value)[k];
-        out.steps[i].residual = largest(before) / std::max(1.0, largest(*value));
-      }
-      before = *value;
+      if (!(value = value_of(*sums[i]))) return;
+      DerivationStep& step = out.steps[i];
+      if (i > 0) step.residual = relative_difference(*value, *before);
+      require(step, out);
+      before = std::move(value);
     }
     out.checked = true;
-  }
-  using Numbers = std::optional<std::vector<double>>;
-  Numbers times(const Words& sum, const std::vector<double>& x) {
-    std::vector<double> out;
-    for (const auto& [word, factor] : sum) {
-      Numbers value = x;
-      for (auto letter = word.rbegin(); letter != word.rend() && value; ++letter)
-        value = times(*letter, *value);
-      if (!value) return value;
-      out.resize(value->size());
-      for (std::size_t i = 0; i < out.size(); ++i) out[i] += factor * (*value)[i];
-    }
-    if (out.empty()) out.resize(x.empty() ? rows_ : x.size());
-    return out;
-  }
-  Numbers times(int l, const std::vector<double>& x) {
-    const Alphabet::Letter letter = letters_[l];
-    if (letter.node->kind == Node::Kind::input) return inputs_[letter.node->input];
-    if (!letter.inverse_of.empty()) {
-      const int n = static_cast<int>(x.size());
-      if (n > most_dense) return std::nullopt;
-      dense::Matrix matrix(n, n);
-      std::vector<double> unit(n);
-      for (int j = 0; j < n; ++j) {
-        unit[j] = 1;
-        const Numbers column = times(letter.inverse_of, unit);
-        if (!column) return column;
-        for (int i = 0; i < n; ++i) matrix(i, j) = (*column)[i];
-        unit[j] = 0;
-      }
-      const dense::Matrix solved = dense::LU(matrix).solve(dense::view(x));
-      return std::vector<double>(solved.numbers().begin(), solved.numbers().end());
-    }
-    auto& program = programs_[l];
-    if (!program) program = std::make_unique<Program>(state_, letter.node);
-    std::vector<double> out(program->rows());
-    program->apply(letter.node->from == Space::one ? std::vector<double>{} : x, out);
-    return out;
   }
 
   OperatorState& state_;
   Alphabet letters_;
   std::vector<Rule> rules_;
-  std::map<int, std::unique_ptr<Program>> programs_;
-  std::vector<std::vector<double>> inputs_;
-  int rows_ = 0;
 };
+
+template <class F>
+bool any_of(const Node& n, const F& f) {
+  return f(n) || (n.left && any_of(*n.left, f)) || (n.right && any_of(*n.right, f));
+}
+Model without_rotors(const Model& model) {
+  ModelSpec spec = model.spec();
+  for (JointSpec& joint : spec.joints) joint.armature = 0;
+  return Model(spec, {.base = model.base(), .gravity = model.gravity()});
+}
 
 }  // namespace
 
 Derivation derive(OperatorState& state, const NodePtr& expression, bool matrix) {
-  return Deriver(state).derive(expression, matrix);
+  const bool inverts = any_of(*expression, [](const Node& n) { return n.kind == Node::Kind::inverse; });
+  const bool sees_rotors = any_of(
+      *expression, [](const Node& n) { return n.kind == Node::Kind::symbol && counts_rotors(n.symbol); });
+  if (!inverts || sees_rotors || !has_rotors(state.model())) return Deriver(state).derive(expression, matrix);
+  // P, D, K and psi of this model count rotors; those that the inverses are made of do not.
+  const Model bare = without_rotors(state.model());
+  OperatorState there(bare);
+  there.update(state);
+  Deriver deriver(there);
+  Derivation out = deriver.derive(expression, matrix);
+  DerivationStep step = out.steps[0];
+  step.identity = "no rotor here: P, D, K, psi are those of the mechanism without rotors";
+  step.source = "this model";
+  step.residual = deriver.apart(state, expression).value_or(0);
+  require(step, out);
+  out.steps.insert(out.steps.begin() + 1, std::move(step));
+  out.without_rotors = true;
+  out.result = expression;  // whose inv() is the form that was found
+  return out;
 }
 
 }  // namespace articula::operators

@@ -21,11 +21,15 @@ struct Derivation {
   std::vector<DerivationStep> steps;
   NodePtr result;        // with common factors drawn out, as it is compiled
   bool checked = false;  // residuals are of numbers at the state
+  // The steps' P, D, K and psi are those of the mechanism without rotors; the result is then the expression itself,
+  // whose inv() is what the steps found.
+  bool without_rotors = false;
 };
 
 /// `matrix`: all columns are wanted, so sweeps side by side are better than sweeps in series.
 /// Throws ArgumentError if the algebra finds no O(n) form: an inverse remains. The state must have been updated; each
-/// step is checked there on random vectors (inverses by dense matrices: only up to 600 numbers).
+/// step is checked there on random vectors (inverses by dense matrices: only up to 600 numbers), SingularError if one does
+/// not hold.
 Derivation derive(OperatorState& state, const NodePtr& expression, bool matrix = false);
 
 /// What derive() knows: left is replaced by right, in the grammar of parse.hpp; adjoints follow.

@@ -7,6 +7,7 @@
 
 #include "articula/dynamics/forward_dynamics.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/files/read_model.hpp"
 #include "articula/model/chain.hpp"
 #include "articula/model/configuration.hpp"
 #include "articula/operators/parse.hpp"
@@ -118,6 +119,64 @@ TEST(Derive, PairsOfInverses) {  // JPL88 (4.14), (a.14), (a.15), by the inversi
   EXPECT_EQ(last("star(inv(I + H*phi*K))"), "[I - H psi K]*");
   EXPECT_EQ(last("inv(I - E_phi)*inv(phi)"), "I");
   EXPECT_EQ(last("M*star(phi)*star(H)*inv(" + mass + ")").substr(0, 18), "M psi* H* D^-1 [I ");
+}
+
+Model example(const char* name) {
+  return Model(read_model(std::string(ARTICULA_SOURCE_DIR) + "/models/" + name + ".urdf").spec);
+}
+double distance_from_identity(const operators::Dense& a, const operators::Dense& b) {
+  const int n = a.rows;
+  return dense::largest(dense::view(a.numbers, n, n) * dense::view(b.numbers, n, n) -
+                        dense::Matrix::identity(n));
+}
+
+TEST(Derive,
+     WithoutTheRotorsOfTheModel) {  // the mass operator as JPL88 (3.20) has it, of arms that have rotors
+  for (const char* const name : {"arm7", "puma560", "quadruped", "hand"}) {
+    SCOPED_TRACE(name);
+    const Model model = example(name);
+    Rng rng(5);
+    const State s = random_state(rng, model);
+    OperatorState state(model);
+    state.update(s.q, s.v);
+    const std::string bare = "H*phi*M*star(phi)*star(H)";
+    const Derivation d = derived(state, "inv(" + bare + ")");
+    EXPECT_TRUE(d.without_rotors);
+    EXPECT_EQ(d.steps[1].source, "this model");
+    EXPECT_EQ(d.steps.back().text,
+              model.has_mimics() ? "(mass without rotors)^-1" : "[I - H psi K]* D^-1 [I - H psi K]");
+    // The result is of the model itself.
+    EXPECT_LT(distance_from_identity(Program(state, operators::parse(bare).node).dense(),
+                                     Program(state, d.result).dense()),
+              1e-8);
+    const Derivation f = derived(state, "inv(" + bare + ")*(tau - H*phi*(M*star(phi)*a_bias + b_bias))");
+    EXPECT_EQ(Program(state, f.result).inputs(), 1);
+  }
+}
+TEST(Derive, MimicJoints) {
+  const Model model = example("hand");
+  Rng rng(6);
+  const State s = random_state(rng, model);
+  OperatorState state(model);
+  state.update(s.q);
+  for (const char* const rotor : {"rotor", "star(Gamma)*rotor*Gamma"}) {
+    const Derivation d = derived(state, std::string("inv(H*phi*M*star(phi)*star(H) + ") + rotor + ")");
+    EXPECT_FALSE(d.without_rotors);
+    EXPECT_EQ(d.steps.back().text, "mass^-1");
+    const int n = model.nv();
+    operators::Dense M{n, n, mass_matrix(model, s.q)};
+    EXPECT_LT(distance_from_identity(M, Program(state, d.result).dense()), 1e-8);
+  }
+  const Derivation d = derived(state, "phi*M*star(phi)*star(H)");
+  EXPECT_TRUE(passes_through(d, "phi M phi* H* Gamma")) << d.steps[0].text;
+}
+TEST(Derive, AStepThatDoesNotHoldIsAnError) {
+  const Model model(make_chain(3));
+  OperatorState state(model);
+  std::vector<double> q = neutral(model);
+  q[0] = 1e300;  // sin and cos are nobody's numbers there
+  state.update(q, std::vector<double>(model.nv(), 1e200));
+  EXPECT_THROW(operators::derive(state, operators::parse("inv(" + mass + ")*H*phi*b_bias").node), Error);
 }
 
 TEST(Derive, SaysWhatItCannotDo) {

@@ -37,6 +37,8 @@ struct CountedMemory : MachineMemory<Counted> {
     G_ring = copy(given.G_ring, 6 * nv);
     R_ring = copy(given.R_ring, 18 * slots);
     J_ring = copy(given.J_ring, 18 * slots);
+    H_ddot = copy(given.H_ddot, 6 * nv);
+    H_f = copy(given.H_f, 6 * nv);
   }
 
  private:

@@ -201,6 +201,8 @@ inline constexpr Name<Symbol::G_ring, BodySpace, JointSpace> G_ring;
 inline constexpr Name<Symbol::K_ring, BodySpace, JointSpace> K_ring;
 inline constexpr Name<Symbol::R_ring, BodySpace, BodySpace> R_ring;
 inline constexpr Name<Symbol::J_ring, BodySpace, BodySpace> J_ring;
+inline constexpr Name<Symbol::H_ddot, JointSpace, BodySpace> H_ddot;
+inline constexpr Name<Symbol::H_f, BodySpace, JointSpace> H_f;
 /// The pick-off of a set of frames, by name: star(B) * V is their velocities, B * f their forces on the
 /// bodies.
 inline Expression<BodySpace, FrameSpace> B(std::vector<std::string> frames) {

@@ -127,6 +127,30 @@ constexpr OperatorIdentity ring_identities[] = {
      "star(psi)*star(H)*star(G_ring)*star(phi - I)", "J_ring*star(phi) - star(psi)*J_ring"},
 };
 
+/// With accelerations too. Y_B = 2 P_ring H*' + P H*'' + H_f (LIN 4.14).
+constexpr OperatorIdentity second_identities[] = {
+    {"H phi (H_f + 2 M_ring phi* H*' + M phi* H*'') = H phi (H_f + 2 R_ring H*' + R H*'') + H (2 R_ring (phi "
+     "- "
+     "I)* H*' + R (phi - I)* H*'')",
+     "LIN Lemmas 3.1, 3.2 (3.2), (3.6)",
+     "H*phi*(H_f + 2*M_ring*star(phi)*star(H_dot) + M*star(phi)*star(H_ddot))",
+     "H*phi*(H_f + 2*R_ring*star(H_dot) + R*star(H_ddot)) + H*(2*R_ring*star(phi - I)*star(H_dot) + "
+     "R*star(phi - I)*star(H_ddot))"},
+    {"[I - H psi K]* D^-1 H psi (H_f + 2 M_ring phi* H*' + M phi* H*'') = [I - H psi K]* (D^-1 H psi Y_B + 2 "
+     "K_ring* phi* H*') + K* psi* H*''",
+     "LIN Lemmas 4.6, 4.7 (4.11), (4.13)",
+     "star(I - H*psi*K)*inv(D)*H*psi*(H_f + 2*M_ring*star(phi)*star(H_dot) + M*star(phi)*star(H_ddot))",
+     "star(I - H*psi*K)*(inv(D)*H*psi*(2*P_ring*star(H_dot) + P*star(H_ddot) + H_f) + "
+     "2*star(K_ring)*star(phi)*star(H_dot)) + star(K)*star(psi)*star(H_ddot)"},
+};
+constexpr OperatorIdentity chain_second_identity = {
+    "B_C = U psi Y_B + K* psi* E_B + Q* phi* H*', E_B = H*'' - Omega Y_B + 2 J_ring H*'",
+    "LIN Lemma 4.9 (4.21)",
+    "star(I - H*psi*K)*inv(D)*H*psi*(H_f + 2*M_ring*star(phi)*star(H_dot) + M*star(phi)*star(H_ddot))",
+    "(inv(D)*H - star(K)*Omega*E_psi)*psi*(2*P_ring*star(H_dot) + P*star(H_ddot) + H_f) + "
+    "star(K)*star(psi)*(star(H_ddot) - Omega*(2*P_ring*star(H_dot) + P*star(H_ddot) + H_f) + "
+    "2*J_ring*star(H_dot)) + 2*star(K_ring - star(J_ring)*K)*star(phi)*star(H_dot)"};
+
 /// LIN Lemma 4.9 with U = D^-1 H - K* Omega E_psi and L = D^-1 + K* Omega K (4.22), for a chain; Omega is LIN's
 /// Upsilon. In trees bodies on different branches have more (docs/math.md 2).
 constexpr OperatorIdentity chain_ring_identities[] = {
@@ -213,6 +237,8 @@ std::vector<IdentityResidual> check_identities(OperatorState& state, std::uint64
   for (const OperatorIdentity& i : identities()) put(i);
   if (state.has_velocities())
     for (const OperatorIdentity& i : ring_identities) put(i);
+  if (state.has_accelerations())
+    for (const OperatorIdentity& i : second_identities) put(i);
   if (is_chain(state.model())) {
     put({"psi* H* D^-1 H psi = Omega + (psi - I)* Omega + Omega (psi - I)",
          "OSC (56), LIN Lemma 4.8 (4.20), (A.3), docs/math.md 2", "star(psi)*star(H)*inv(D)*H*psi",
@@ -221,6 +247,7 @@ std::vector<IdentityResidual> check_identities(OperatorState& state, std::uint64
          "star(E_psi)*Omega*E_psi + star(H)*inv(D)*H"});
     if (state.has_velocities())
       for (const OperatorIdentity& i : chain_ring_identities) put(i);
+    if (state.has_accelerations()) put(chain_second_identity);
   }
   if (state.bodies() > 0)
     results.push_back(

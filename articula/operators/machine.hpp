@@ -17,7 +17,7 @@ template <class S>
 struct MachineMemory {
   KernelMemory<S> m;
   const S *P, *G, *R, *Omega;
-  const S *H_dot, *M_ring, *P_ring, *G_ring, *R_ring, *J_ring;
+  const S *H_dot, *M_ring, *P_ring, *G_ring, *R_ring, *J_ring, *H_ddot, *H_f;
 };
 
 template <class S>
@@ -27,8 +27,8 @@ struct Machine {
   const MachineMemory<S>& memory;
 
   static MachineMemory<double> memory_of(const OperatorState& s) {
-    return {s.m_,      s.P_,      s.G_,      s.R_,      s.Omega_, s.H_dot_,
-            s.M_ring_, s.P_ring_, s.G_ring_, s.R_ring_, s.J_ring_};
+    return {s.m_,      s.P_,      s.G_,      s.R_,      s.Omega_,  s.H_dot_, s.M_ring_,
+            s.P_ring_, s.G_ring_, s.R_ring_, s.J_ring_, s.H_ddot_, s.H_f_};
   }
 
   /// y = symbol x, or its adjoint.
@@ -50,7 +50,11 @@ struct Machine {
       case Symbol::inv_root_D:
         return inverse_roots(i.starred, x, y);
       case Symbol::H_dot:
-        return hinge_rates(i.starred, x, y);
+        return hinge_columns(memory.H_dot, i.starred, x, y);
+      case Symbol::H_ddot:
+        return hinge_columns(memory.H_ddot, i.starred, x, y);
+      case Symbol::H_f:
+        return hinge_columns(memory.H_f, !i.starred, x, y);
       case Symbol::M_ring:
         return rings(memory.M_ring, i.starred, x, y);
       case Symbol::P_ring:
@@ -231,12 +235,13 @@ struct Machine {
       }
     });
   }
-  void hinge_rates(bool starred, const S* x, S* y) const {
+  /// Columns of six numbers for each velocity, at their own body: from joint vectors, or to them.
+  void hinge_columns(const S* columns, bool from_joints, const S* x, S* y) const {
     each_hinge([&](int k, const BodyIndex& b, auto j) {
-      if (starred)
-        put(y, k, columns_times(memory.H_dot, b, j.nv, x));
+      if (from_joints)
+        put(y, k, columns_times(columns, b, j.nv, x));
       else
-        dot_columns(memory.H_dot, b, j.nv, at(x, k), y);
+        dot_columns(columns, b, j.nv, at(x, k), y);
     });
   }
   /// Of the angular part alone.

@@ -49,6 +49,8 @@ const SymbolFacts& facts(Symbol symbol) {
                                         {"K_ring", body, hinge},
                                         {"R_ring", body, body},
                                         {"J_ring", body, body},
+                                        {"H_ddot", hinge, body},
+                                        {"H_f", body, hinge},
                                         {"root_D", hinge, hinge},
                                         {"inv(D)", hinge, hinge},
                                         {"inv(root_D)", hinge, hinge},

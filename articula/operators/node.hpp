@@ -45,6 +45,8 @@ enum class Symbol : unsigned char {
   K_ring,      // body <- hinge: E_phi G_ring
   R_ring,      // composite: E_phi R_ring E_phi* + M_ring (LIN 3.7)
   J_ring,      // LIN's J (4.22): psi*(k+1,k) J(k+1) phi*(k+1,k)^-1 + H* G_ring*
+  H_ddot,      // hinge <- body: star(H_ddot) is H*'' = alpha x H* + V x H*' (LIN 2.13)
+  H_f,         // body <- hinge: S[H*] f, column by column (LIN 3.1)
   root_D,      // hinge <- hinge: lower triangular, root_D root_D* = D
   inv_D,       // not spelled by users: inv(D)
   inv_root_D,  // not spelled by users: inv(root_D)

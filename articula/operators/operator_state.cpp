@@ -16,7 +16,7 @@ OperatorState::OperatorState(const Model& model)
       bare_tree_(model.tree<double>()),
       bare_(m_) {
   const std::size_t nv = tree().nv, nq = tree().nq, slots = tree().slots();
-  extra_ = AlignedArray<double>((21 + 10 + 21 + 6 + 6 + 4 * 18) * slots + 3 * 6 * nv + nq + nv);
+  extra_ = AlignedArray<double>((21 + 10 + 21 + 4 * 6 + 4 * 18) * slots + 5 * 6 * nv + nq + 2 * nv);
   double* next = extra_.data();
   const auto take = [&](std::size_t count) { return std::exchange(next, next + count); };
   P_ = take(21 * slots);
@@ -24,6 +24,8 @@ OperatorState::OperatorState(const Model& model)
   Omega_ = take(21 * slots);
   a_ = take(6 * slots);
   b_ = take(6 * slots);
+  V_ = take(6 * slots);
+  alpha_ = take(6 * slots);
   M_ring_ = take(18 * slots);
   P_ring_ = take(18 * slots);
   R_ring_ = take(18 * slots);
@@ -31,8 +33,11 @@ OperatorState::OperatorState(const Model& model)
   G_ = take(6 * nv);
   H_dot_ = take(6 * nv);
   G_ring_ = take(6 * nv);
+  H_ddot_ = take(6 * nv);
+  H_f_ = take(6 * nv);
   full_q_ = take(nq);
   full_v_ = take(nv);
+  full_a_ = take(nv);
   const Vec3<double> g = model.gravity();
   std::copy_n(std::initializer_list<double>{0, 0, 0, -g.x, -g.y, -g.z}.begin(), 6, a_g_);
   scratch_.resize(nv);
@@ -66,7 +71,7 @@ void OperatorState::update(In<double> q) {
   check("operators", "q", q.size(), model_.nq());
   std::copy_n(full_q(q), tree().nq, full_q_);
   ready_ = 0;
-  placed_ = has_v_ = false;
+  placed_ = has_v_ = has_a_ = false;
 }
 void OperatorState::update(In<double> q, In<double> v) {
   check("operators", "v", v.size(), model_.nv());
@@ -75,8 +80,28 @@ void OperatorState::update(In<double> q, In<double> v) {
   has_v_ = true;
 }
 
+void OperatorState::update(In<double> q, In<double> v, In<double> a) {
+  check("operators", "a", a.size(), model_.nv());
+  update(q, v);
+  std::copy_n(full_v(a), tree().nv, full_a_);  // as velocities are
+  has_a_ = true;
+}
+void OperatorState::update(const OperatorState& other) {
+  check("operators", "q of another state", other.tree().nq, tree().nq);
+  check("operators", "v of another state", other.tree().nv, tree().nv);
+  std::copy_n(other.full_q_, tree().nq, full_q_);
+  std::copy_n(other.full_v_, tree().nv, full_v_);
+  std::copy_n(other.full_a_, tree().nv, full_a_);
+  ready_ = 0;
+  placed_ = false;
+  has_v_ = other.has_v_, has_a_ = other.has_a_;
+}
+
 void OperatorState::compute(unsigned needs) {
   const OperatorKernels& kernel = *kernel_set().operators;
+  if (needs & second_rates && !has_a_)
+    throw ArgumentError("operators: H_ddot and H_f need accelerations; update the state with q, v and a");
+  if (needs & second_rates) needs |= rates;
   if (needs & rings) needs |= rates | gains;
   if (needs & (bias | rates) && !has_v_)
     throw ArgumentError(
@@ -97,6 +122,7 @@ void OperatorState::compute(unsigned needs) {
   if (needs & omegas) kernel_set().in_double.sweeps->omegas(tree(), m_, Omega_);
   if (needs & rates) compute_rates();
   if (needs & rings) compute_rings();
+  if (needs & second_rates) compute_second_rates();
   if (needs & composites) kernel.composites(tree(), m_, R_);
   if (needs & mimic_factor) factor_mimics(m_, mimics_);
   if (needs & bare_factor) {

@@ -32,8 +32,14 @@ class OperatorState : public Workspace<double> {
   /// Also the bias terms a and b.
   void update(In<double> q, In<double> v);
 
+  /// Also the accelerations that H_ddot and H_f need.
+  void update(In<double> q, In<double> v, In<double> a);
+  /// Where a state of the same joints is.
+  void update(const OperatorState& other);
+
   /// Whether the last update gave them: a_bias, b_bias, H_dot and the rings need them.
   bool has_velocities() const { return has_v_; }
+  bool has_accelerations() const { return has_a_; }
 
   int bodies() const { return tree().bodies; }
   int size_of(Space space, int frames = 0) const;
@@ -58,8 +64,9 @@ class OperatorState : public Workspace<double> {
     mimic_factor = 32,
     inertias = 64,
     bare_factor = 128,
-    rates = 256,  // H_dot, M_ring, R_ring
-    rings = 512   // P_ring, G_ring, J_ring
+    rates = 256,         // H_dot, M_ring, R_ring
+    rings = 512,         // P_ring, G_ring, J_ring
+    second_rates = 1024  // H_ddot, H_f
   };
   void require(unsigned needs) {
     if (!placed_ || (needs & ~ready_) != 0) compute(needs);
@@ -67,16 +74,18 @@ class OperatorState : public Workspace<double> {
   void compute(unsigned needs);
   void compute_rates();
   void compute_rings();
+  void compute_second_rates();
   void factor_mimics(const KernelMemory<double>& m, MimicCorrection<double>& mimics);
   /// M^-1 in the model's own coordinates; bare: without rotor inertias.
   void solve_mass(bool bare, const double* x, double* out);
 
   AlignedArray<double> extra_;
-  double *P_, *G_, *R_, *Omega_, *a_, *b_, *full_q_, *full_v_, a_g_[6];
+  double *P_, *G_, *R_, *Omega_, *a_, *b_, *full_q_, *full_v_, *full_a_, a_g_[6];
   // Rings: their first three columns, the others are zero.
   double *H_dot_, *M_ring_, *P_ring_, *G_ring_, *R_ring_, *J_ring_;
+  double *V_, *alpha_, *H_ddot_, *H_f_;
   unsigned ready_ = 0;
-  bool placed_ = false, has_v_ = false;
+  bool placed_ = false, has_v_ = false, has_a_ = false;
   MimicCorrection<double> mimics_, bare_mimics_;
   std::vector<double> scratch_;
   // With rotor inertias: a factor without them beside the one with them.

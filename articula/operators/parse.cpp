@@ -11,7 +11,7 @@ namespace articula::operators {
 
 std::string_view operator_names() {
   return "H phi psi M P D G K L tau_bar E_phi E_psi S R Omega E rotor Gamma H_full root_D H_dot M_ring "
-         "P_ring G_ring K_ring R_ring J_ring I, B(FRAME), star(...), inv(...)";
+         "P_ring G_ring K_ring R_ring J_ring H_ddot H_f I, B(FRAME), star(...), inv(...)";
 }
 
 namespace {

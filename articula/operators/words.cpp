@@ -11,6 +11,12 @@
 
 namespace articula::operators {
 
+namespace {
+// The mass operator of mimic joints, with H and rotor of every hinge.
+constexpr const char *own_mass = "star(Gamma)*H*phi*M*star(phi)*star(H)*Gamma",
+                     *own_rotor = "star(Gamma)*rotor*Gamma";
+}  // namespace
+
 Alphabet::Alphabet(bool every_hinge) : every_hinge_(every_hinge) {
   add_factor(Symbol::phi, 1, "[I + H phi K]");
   add_factor(Symbol::psi, -1, "[I - H psi K]");
@@ -45,9 +51,7 @@ int Alphabet::symbol(Symbol symbol, bool starred) {
                            : symbol == Symbol::inv_root_D ? "root_D^-1"
                            : symbol == Symbol::H_full     ? "H"
                                                           : name_of(symbol);
-  // Without mimic joints H_full is H; with them, H is another operator.
-  const std::string text = every_hinge_ && symbol == Symbol::H ? "Gamma* H" : name;
-  const int letter = letter_of(make_symbol(symbol), text, is_inverse || symmetric(symbol));
+  const int letter = letter_of(make_symbol(symbol), name, is_inverse || symmetric(symbol));
   if (symbol == Symbol::phi || symbol == Symbol::psi)
     letters_[letter].sweeps = letters_[letters_[letter].star].sweeps = true;
   return starred ? letters_[letter].star : letter;
@@ -59,6 +63,23 @@ int Alphabet::inverse_of(const Words& sum) {
   letters_[letter].inverse_of = sum;
   letters_[letters_[letter].star].inverse_of = star(sum);
   return letter;
+}
+
+std::optional<Words> Alphabet::mimic_inverse(const Words& sum) {
+  for (const bool rotors : {false, true}) {
+    Words mass = words_of(own_mass);
+    if (rotors) add(mass, words_of(own_rotor));
+    const double factor = sum.begin()->second;
+    Words scaled;
+    add(scaled, mass, factor);
+    if (!every_hinge_ || scaled != sum) continue;
+    const char* const text =
+        rotors ? "inv(H*phi*M*star(phi)*star(H) + rotor)" : "inv(H*phi*M*star(phi)*star(H))";
+    const int letter = letter_of(parse(text).node, rotors ? "mass^-1" : "(mass without rotors)^-1", true);
+    letters_[letter].sweeps = true;
+    return Words{{{letter}, 1 / factor}};
+  }
+  return std::nullopt;
 }
 
 // --- sums of words -----------------------------------------------------------------------------------
@@ -97,6 +118,9 @@ Words Alphabet::words_of(const NodePtr& n) {
   switch (n->kind) {
     case Node::Kind::symbol:
       if (n->symbol == Symbol::B) return {{{letter_of(n, to_string(*n), false)}, 1}};
+      // Without mimic joints H_full is H; with them, H = Gamma* H_full.
+      if (n->symbol == Symbol::H && every_hinge_)
+        return {{{symbol(Symbol::Gamma, true), symbol(Symbol::H_full)}, 1}};
       return {{{symbol(n->symbol)}, 1}};
     case Node::Kind::known:
     case Node::Kind::input:
@@ -118,7 +142,11 @@ Words Alphabet::words_of(const NodePtr& n) {
     case Node::Kind::star:
       return star(words_of(n->left));
     case Node::Kind::inverse: {
-      const Words sum = words_of(n->left);
+      Words sum = words_of(n->left);
+      // rotor beside the mass operator of mimic joints, as inv() reads it
+      if (every_hinge_ && sum.contains(words_of(own_mass).begin()->first))
+        if (const auto rotor = sum.extract({symbol(Symbol::rotor)}))
+          add(sum, words_of(own_rotor), rotor.mapped());
       for (const auto& [of, is] : {std::pair{Symbol::D, Symbol::inv_D}, {Symbol::root_D, Symbol::inv_root_D}})
         if (sum == Words{{{symbol(of)}, 1}}) return {{{symbol(is)}, 1}};
       return {{{inverse_of(sum)}, 1}};

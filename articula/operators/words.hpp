@@ -5,6 +5,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,9 @@ class Alphabet {
   /// phi or psi as they are, or their adjoints.
   int symbol(Symbol symbol, bool starred = false);
   int inverse_of(const Words& sum);
+  /// A letter for the inverse of the mass operator of mimic joints, (Gamma* X Gamma)^-1 with X of every hinge, which takes
+  /// X^-1 and a dense solve of as many rows as joints mimic (OperatorState::solve_mass); none if it is another sum.
+  std::optional<Words> mimic_inverse(const Words& sum);
 
   Words star(const Words& sum) const;
   static Words times(const Words& left, const Words& right);

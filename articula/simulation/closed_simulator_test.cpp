@@ -9,6 +9,7 @@
 #include "articula/loops/scene.hpp"
 #include "articula/model/configuration.hpp"
 #include "articula/simulation/controllers.hpp"
+#include "articula/simulation/rate_control.hpp"
 #include "articula/simulation/recording.hpp"
 #include "articula/simulation/task_control.hpp"
 
@@ -241,7 +242,12 @@ TEST(ClosedSimulator, NoControllerDrivesWhatIsHeld) {
   ComputedTorque computed(model, gains, Reference(model, away));
   GravityCompensation compensation(model);
   OperationalSpaceControl frame(model, model.frames()[std::size_t(scene.object_frame(0)) - 1].name, {}, away);
-  for (ForceElement* element : std::initializer_list<ForceElement*>{&pd, &computed, &compensation, &frame}) {
+  TaskListControl tasks(
+      model, {{{.task = pose_task(model, model.frames()[std::size_t(scene.object_frame(0)) - 1].name)}}},
+      away);
+  EXPECT_THROW(DecoupledRateControl(model, gains.kd, gains.kd), ArgumentError);
+  for (ForceElement* element :
+       std::initializer_list<ForceElement*>{&pd, &computed, &compensation, &frame, &tasks}) {
     std::vector<double> tau(nv);
     element->add_forces(0, scene.q, scene.v, tau);
     double most = 0;

@@ -2,7 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <functional>
+
+#include "articula/loops/closed_chain_inverse.hpp"
 
 namespace articula {
 
@@ -13,8 +17,12 @@ DecoupledRateControl::DecoupledRateControl(const Model& model, std::vector<doubl
       desired_(std::move(desired_nu)),
       tau_(model.nv()),
       compensation_(compensation) {
-  if (model.base() == Base::free)
-    throw ArgumentError("DecoupledRateControl: a free base has no motor; it is for fixed ones");
+  // Leaving its forces out, as other controllers do, would leave every nu coupled to the rest.
+  if (const auto motor = motors(model); !std::all_of(motor.begin(), motor.end(), std::identity()))
+    throw ArgumentError(
+        fmt::format("DecoupledRateControl: model '{}' has a free joint (a free base or a loose object), "
+                    "which has no motor; it is for models without",
+                    model.name()));
   for (const auto& [name, x] : {std::pair{"gains", &gains_}, {"desired nu", &desired_}}) {
     if (x->size() != tau_.size())
       throw ArgumentError(fmt::format("DecoupledRateControl: {} has {} numbers, model '{}' needs nv = {}",

@@ -6,8 +6,8 @@
 
 namespace articula {
 
-/// decoupled_rate_control: each nu_i a first-order loop of its own, nu_i' = gain_i (desired_i - nu_i). Not for a free
-/// base, which it cannot drive, nor for mimic joints: ArgumentError.
+/// decoupled_rate_control: each nu_i a first-order loop of its own, nu_i' = gain_i (desired_i - nu_i). Not for models
+/// with a free joint, be it a base or an object that is held, which it cannot drive, nor for mimic joints: ArgumentError.
 class DecoupledRateControl : public ForceElement {
  public:
   /// gains, desired_nu: one for each velocity.

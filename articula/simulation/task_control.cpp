@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "articula/loops/closed_chain_inverse.hpp"
 #include "articula/model/configuration.hpp"
 
@@ -78,6 +80,9 @@ TaskListControl::TaskListControl(const Model& model, std::vector<std::vector<Con
         if (push.row < 0 || push.row >= static_cast<int>(c.task.rows.size()))
           throw ArgumentError(fmt::format("TaskListControl: a push along row {} of a task with {} rows",
                                           push.row, c.task.rows.size()));
+        else if (std::count_if(c.pushes.begin(), c.pushes.end(),
+                               [&](const auto& other) { return other.row == push.row; }) > 1)
+          throw ArgumentError(fmt::format("TaskListControl: two pushes along row {} of a task", push.row));
 }
 
 void TaskListControl::add_forces(double, In<double> q, In<double> v, Out<double> tau) {

@@ -118,6 +118,10 @@ TEST(Spatial, Phi) {
     Matrix6 S = blocks(dense_tilde(x.w), Matrix3::Zero(), dense_tilde(x.v), dense_tilde(x.w));
     expect_near(dense(cross_motion(x, y)), S * dense(y));
     expect_near(dense(cross_force(x, y)), -S.transpose() * dense(y));
+    // LIN (1.6): S*[X] X = 0, S*[X] Y = -S*[Y] X, and Q[X] Y = -S[Y] X
+    expect_near(dense(cross_motion(x, y)), -dense(cross_motion(y, x)));
+    const Matrix6 Q = blocks(dense_tilde(x.w), dense_tilde(x.v), dense_tilde(x.v), Matrix3::Zero());
+    expect_near(Q * dense(y), -dense(cross_force(y, x)));
   });
 }
 

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AccelerationCovariance", "B", "D", "Derivation", "DerivationStep", "E", "E_phi", "E_psi", "Expression", "G", "G_ring", "Gamma",
-    "H", "H_dot", "H_full", "I", "IdentityResidual", "J_ring", "K", "K_ring", "L", "M", "M_ring", "Omega", "Operator", "P", "P_ring", "R", "R_ring", "S",
+    "H", "H_ddot", "H_dot", "H_f", "H_full", "I", "IdentityResidual", "J_ring", "K", "K_ring", "L", "M", "M_ring", "Omega", "Operator", "P", "P_ring", "R", "R_ring", "S",
     "acceleration_covariance", "derive", "identities", "inv", "phi", "psi", "root_D", "rotor", "star", "tau_bar",
 ]  # fmt: skip
 
@@ -57,9 +57,9 @@ class Expression:
     def __neg__(self) -> Expression:
         return Expression(f"-{_factor(self)}")
 
-    def at(self, model: Model, q: ArrayLike, v: ArrayLike | None = None) -> Operator:
+    def at(self, model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None) -> Operator:
         """The operator at a state of a model."""
-        return Operator(self, model, q, v)
+        return Operator(self, model, q, v, a)
 
     def __repr__(self) -> str:
         return f"<articula.operators: {self.text}>"
@@ -68,11 +68,12 @@ class Expression:
 class Operator:
     """An expression at a state: `operator @ x`, `dense()`, `shape`."""
 
-    def __init__(self, expression: Expression, model: Model, q: ArrayLike, v: ArrayLike | None = None) -> None:
+    def __init__(self, expression: Expression, model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None) -> None:
         model = model_of("operators", model)
-        speeds = None if v is None else vector("operators", "v", v, model.nv)
         self.expression = _expression(expression)
-        self._at = _core._OperatorAt(model, expression.text, vector("operators", "q", q, model.nq), speeds)
+        self._at = _core._OperatorAt(
+            model, expression.text, vector("operators", "q", q, model.nq), _given("operators", "v", v, model), _given("operators", "a", a, model)
+        )
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -126,11 +127,20 @@ def B(*frames: str) -> Expression:
     return Expression(f"B({', '.join(frames)})")
 
 
-def identities(model: Model, q: ArrayLike, v: ArrayLike | None = None, *, seed: int = 1) -> list[IdentityResidual]:
-    """Every identity of the algebra, checked at a state."""
+def _given(function: str, name: str, x: ArrayLike | None, model: Model) -> Any:
+    return None if x is None else vector(function, name, x, model.nv)
+
+
+def identities(
+    model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, seed: int = 1
+) -> list[IdentityResidual]:  # fmt: skip
+    """Every identity of the algebra, checked at a state: LIN's (more with a) and, up to 40 bodies that each have one freedom
+    and no rotor inertia, DIAG's too.
+    """
     model = model_of("identities", model)
     at, speeds = vector("identities", "q", q, model.nq), vector("identities", "v", v, model.nv)
-    return [IdentityResidual(*entry) for entry in _core._identities(model, at, speeds, whole("identities", "seed", seed, 0, 2**64 - 1))]
+    drawn = whole("identities", "seed", seed, 0, 2**64 - 1)
+    return [IdentityResidual(*entry) for entry in _core._identities(model, at, speeds, _given("identities", "a", a, model), drawn)]
 
 
 class DerivationStep(NamedTuple):
@@ -150,7 +160,9 @@ class Derivation(NamedTuple):
     result: Expression
 
 
-def derive(expression: Expression, model: Model, q: ArrayLike, v: ArrayLike | None = None, *, matrix: bool = False) -> Derivation:
+def derive(
+    expression: Expression, model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLike | None = None, *, matrix: bool = False
+) -> Derivation:  # fmt: skip
     """A form that takes fewer sweeps, found by the identities, each step checked at the state.
 
     `matrix`: all columns are wanted, so sweeps side by side are preferred to sweeps in series.
@@ -164,7 +176,8 @@ def derive(expression: Expression, model: Model, q: ArrayLike, v: ArrayLike | No
     """
     model = model_of("derive", model)
     at, speeds = vector("derive", "q", q, model.nq), vector("derive", "v", v, model.nv)
-    steps, result = _core._derive(model, _expression(expression).text, at, speeds, flag("derive", "matrix", matrix))
+    rates = _given("derive", "a", a, model)
+    steps, result = _core._derive(model, _expression(expression).text, at, speeds, rates, flag("derive", "matrix", matrix))
     return Derivation([DerivationStep(*step) for step in steps], Expression(result))
 
 
@@ -207,6 +220,6 @@ H, phi, psi, M, P, D, G, K, L = (Expression(name) for name in "H phi psi M P D G
 tau_bar, E_phi, E_psi, S, R, Omega, E, rotor, Gamma, H_full, I = (  # noqa: E741
     Expression(name) for name in "tau_bar E_phi E_psi S R Omega E rotor Gamma H_full I".split()
 )
-root_D, H_dot, M_ring, P_ring, G_ring, K_ring, R_ring, J_ring = (
-    Expression(name) for name in "root_D H_dot M_ring P_ring G_ring K_ring R_ring J_ring".split()
+root_D, H_dot, M_ring, P_ring, G_ring, K_ring, R_ring, J_ring, H_ddot, H_f = (
+    Expression(name) for name in "root_D H_dot M_ring P_ring G_ring K_ring R_ring J_ring H_ddot H_f".split()
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any, NamedTuple, Sequence
 
-from . import _core
+from . import _core, results
 from ._arrays import as_array
 from ._errors import Error
 from ._load import _folder
@@ -88,6 +88,18 @@ class Scene:
     def _vectors(self, function: str, q: Any, v: Any, tau: Any = None) -> tuple[Any, ...]:
         return (vector(function, "q", q, self.nq), vector(function, "v", v, self.nv), vector(function, "tau", tau, self.nv))
 
+    def _frames(self, function: str, frame: str | int | Sequence[str | int] | None) -> list[int]:
+        """By number; the objects that are held, unless named."""
+        names = self.objects if frame is None else [frame] if isinstance(frame, (str, int)) else frame
+        try:
+            known = [f.name for f in self._model.frames]
+            frames = [known.index(name) if isinstance(name, str) else range(len(known))[name] for name in names]
+        except (TypeError, ValueError, IndexError):
+            raise Error(f"{function}: frame is {frame!r}; expected frames of the scene's model") from None
+        if not frames:
+            raise Error(f"{function}: the scene holds no object; expected frame=")
+        return frames
+
     def forward_dynamics(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ConstrainedMotion:
         """The accelerations that tau causes in the closed chain, and the constraints' forces."""
         return ConstrainedMotion(*self._scene.forward_dynamics(*self._vectors("forward_dynamics", q, v, tau)))
@@ -100,22 +112,29 @@ class Scene:
         wanted: d/dt (w, v), world axes at the frames' origins, shape (6,) or (frames, 6). frame: the objects that are
         held, unless named. share: "least_forces" or "least_torques", which of the forces that do it are taken.
         """
-        names = self.objects if frame is None else [frame] if isinstance(frame, (str, int)) else frame
-        try:
-            known = [f.name for f in self._model.frames]
-            frames = [known.index(name) if isinstance(name, str) else range(len(known))[name] for name in names]
-        except (TypeError, ValueError, IndexError):
-            raise Error(f"inverse_dynamics: frame is {frame!r}; expected frames of the scene's model") from None
+        frames = self._frames("inverse_dynamics", frame)
         if share not in ("least_forces", "least_torques"):
             raise Error(f'inverse_dynamics: share is {share!r}; expected "least_forces" or "least_torques"')
-        if not frames:
-            raise Error("inverse_dynamics: the scene holds no object; expected frame=")
         array = as_array("inverse_dynamics", "wanted", wanted)
         if array.shape != (len(frames), 6) and not (len(frames) == 1 and array.shape == (6,)):
             raise Error(f"inverse_dynamics: wanted has shape {array.shape}; expected ({len(frames)}, 6)")
         plain = vector("inverse_dynamics", "wanted", array.ravel(), 6 * len(frames))
         at, speeds, _ = self._vectors("inverse_dynamics", q, v)
         return self._scene.inverse_dynamics(at, speeds, plain, frames, share == "least_torques")  # type: ignore[no-any-return]
+
+    def operational_space(self, q: ArrayLike, v: ArrayLike, *, frame: str | int | Sequence[str | int] | None = None) -> Any:
+        """Lambda and its kin of frames in the closed mechanism, as Model.operational_space has them of the tree.
+
+        frame: the objects that are held, unless named; several are stacked.
+
+        Example:
+            >>> scene = articula.Scene("two_arms")
+            >>> scene.operational_space(scene.q, scene.v).omega.shape
+            (6, 6)
+        """
+        at, speeds, _ = self._vectors("operational_space", q, v)
+        frames = self._frames("operational_space", frame)
+        return results.by_algorithm["operational_space"](*self._scene.operational_space(at, speeds, frames))
 
     def project(self, q: ArrayLike, v: ArrayLike) -> tuple[_Vector, _Vector]:
         """The state that fits the constraints and is nearest in the metric of the mass matrix."""

@@ -26,7 +26,7 @@ std::vector<Callable>& callables() {
         if (slot == wrenches_slot && !algorithm.external_forces) continue;
         if (slot == frame_slot && algorithm.frames == FramesNeeded::none) continue;
         if (slot == axes_slot && !takes_axes(algorithm)) continue;
-        if (slot == method_slot && !algorithm.options_one_by_one) continue;
+        if (slot == method_slot && !algorithm.options_one_by_one && !algorithm.methods) continue;
         add(keyword_names[slot - argument_count], slot);
       }
       for (const Part& part : algorithm.parts) callable.whole_numbers |= part.whole_number;
@@ -197,7 +197,7 @@ std::string documentation_of(const Algorithm& algorithm) {
     signature += ", axes=None";
     arguments += "    axes: \"world\" (the default), \"local\" or \"spatial\"\n";
   }
-  if (algorithm.options_one_by_one) {
+  if (algorithm.options_one_by_one || algorithm.methods) {
     signature += ", method=None";
     arguments +=
         "    method: \"automatic\" (the default), \"direct\", \"conventional\", \"numerical\" or "

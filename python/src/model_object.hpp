@@ -90,6 +90,7 @@ void add_models(nanobind::module_& m);
 void add_scenes(nanobind::module_& m);
 void add_simulation(nanobind::module_& m);
 void add_many_motions(nanobind::module_& m);
+void add_operators(nanobind::module_& m);
 void add_spaces(nanobind::module_& m);
 void add_edits(nanobind::module_& m);
 void add_derivatives(nanobind::module_& m);

@@ -115,6 +115,7 @@ NB_MODULE(_core, m) {
   add_scenes(m);
   add_simulation(m);
   add_many_motions(m);
+  add_operators(m);
   add_spaces(m);
   add_edits(m);
   add_derivatives(m);

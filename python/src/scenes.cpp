@@ -8,6 +8,7 @@
 #include <filesystem>
 
 #include "articula/files/read_model.hpp"
+#include "articula/loops/constrained_operational_space.hpp"
 #include "articula/loops/scene_of_model.hpp"
 #include "articula/spatial/numbers.hpp"
 #include "numbers.hpp"
@@ -89,6 +90,15 @@ nb::object inverse_dynamics(SceneAt& s, nb::handle q, nb::handle v, nb::handle w
   return tau.array;
 }
 
+nb::tuple operational_space(SceneAt& s, nb::handle q, nb::handle v, const std::vector<int>& frames) {
+  const ConstrainedTaskTerms t = constrained_operational_space(s.scene.dynamics(), numbers_in(q, "q", s.nq()),
+                                                               numbers_in(v, "v", s.nv()), frames);
+  const auto rows = static_cast<std::size_t>(t.rows);
+  return nb::make_tuple(copied(t.omega, {rows, rows}), copied(t.lambda, {rows, rows}),
+                        copied(t.coriolis, {rows}), copied(t.gravity, {rows}),
+                        copied(t.jacobian_bar, {s.nv(), rows}), t.rank);
+}
+
 nb::tuple project(SceneAt& s, nb::handle q, nb::handle v) {
   const nb::object at = copied(numbers_in(q, "q", s.nq()), {s.nq()}),
                    rate = copied(numbers_in(v, "v", s.nv()), {s.nv()});
@@ -135,6 +145,7 @@ void add_scenes(nb::module_& m) {
            })
       .def("forward_dynamics", forward_dynamics)
       .def("inverse_dynamics", inverse_dynamics)
+      .def("operational_space", operational_space)
       .def("project", project)
       .def("drift", [](SceneAt& s, nb::handle q, nb::handle v) {
         const ConstraintDrift drift =

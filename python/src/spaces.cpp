@@ -1,4 +1,4 @@
-// Operators, task spaces and their control, diagonalized dynamics, regulators and counts.
+// Task spaces and their control, diagonalized dynamics, regulators and counts.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
@@ -6,10 +6,6 @@
 #include "articula/diagonal/operation_counts.hpp"
 #include "articula/linearization/regulator.hpp"
 #include "articula/linearization/state_space.hpp"
-#include "articula/operators/acceleration_covariance.hpp"
-#include "articula/operators/derive.hpp"
-#include "articula/operators/identities.hpp"
-#include "articula/operators/parse.hpp"
 #include "articula/spatial/numbers.hpp"
 #include "articula/task_space/control.hpp"
 #include "numbers.hpp"
@@ -19,86 +15,6 @@ namespace nb = nanobind;
 namespace articula::python {
 
 namespace {
-
-/// An expression at a state of a model.
-struct OperatorAt {
-  OperatorAt(nb::handle model, const std::string& text, nb::handle q, nb::object v)
-      : owner(nb::borrow(model)), state(checked_model(model).model), program(state, parsed(text)) {
-    const ModelObject& m = checked_model(model);
-    const auto at = numbers_in(q, "q", static_cast<std::size_t>(m.nq));
-    if (v.is_none())
-      state.update(at);
-    else
-      state.update(at, numbers_in(v, "v", static_cast<std::size_t>(m.nv)));
-  }
-  static operators::NodePtr parsed(const std::string& text) {
-    const operators::Parsed result = operators::parse(text);
-    if (!result.vectors.empty()) fail(fmt::format("operators: '{}' is no operator", result.vectors[0]));
-    return result.node;
-  }
-  nb::object owner;
-  operators::OperatorState state;
-  operators::Program program;
-};
-
-nb::object matrix_of(const operators::Dense& dense) {
-  return copied(dense.numbers,
-                {static_cast<std::size_t>(dense.rows), static_cast<std::size_t>(dense.columns)});
-}
-
-void add_operators(nb::module_& m) {
-  nb::class_<OperatorAt>(m, "_OperatorAt")
-      .def(nb::init<nb::handle, const std::string&, nb::handle, nb::object>(), nb::arg("model"),
-           nb::arg("text"), nb::arg("q"), nb::arg("v").none())
-      .def("shape", [](OperatorAt& x) { return nb::make_tuple(x.program.rows(), x.program.columns()); })
-      .def("apply",
-           [](OperatorAt& x, nb::handle vector) {
-             const NewNumbers out({static_cast<std::size_t>(x.program.rows())});
-             x.program.apply(numbers_in(vector, "x", static_cast<std::size_t>(x.program.columns())),
-                             out.numbers);
-             return out.array;
-           })
-      .def("dense", [](OperatorAt& x) { return matrix_of(x.program.dense()); })
-      .def("explain", [](OperatorAt& x) { return x.program.explain(); });
-  m.def("_derive", [](nb::handle model, const std::string& text, nb::handle q, nb::handle v, bool matrix) {
-    const ModelObject& o = checked_model(model);
-    operators::OperatorState state(o.model);
-    state.update(numbers_in(q, "q", static_cast<std::size_t>(o.nq)),
-                 numbers_in(v, "v", static_cast<std::size_t>(o.nv)));
-    const operators::Derivation found = operators::derive(state, OperatorAt::parsed(text), matrix);
-    nb::list steps;
-    for (const auto& s : found.steps)
-      steps.append(nb::make_tuple(s.text, s.expression, s.identity, s.source, s.residual));
-    return nb::make_tuple(steps, operators::to_string(*found.result));
-  });
-  m.def("_acceleration_covariance", [](nb::handle model, nb::handle q, nb::handle v, nb::handle tau,
-                                       nb::handle of_tau, nb::handle of_wrenches, nb::handle of_masses) {
-    const ModelObject& o = checked_model(model);
-    const auto nv = static_cast<std::size_t>(o.nv), bodies = static_cast<std::size_t>(o.model.body_count());
-    operators::AccelerationCovariance work(o.model);
-    work.compute(
-        numbers_in(q, "q", static_cast<std::size_t>(o.nq)), numbers_in(v, "v", nv),
-        numbers_in(tau, "tau", nv),
-        {numbers_in(of_tau, "tau_deviation", nv), numbers_in(of_wrenches, "wrench_deviation", 6 * bodies),
-         numbers_in(of_masses, "mass_deviation", bodies)});
-    const NewNumbers joints({nv}), each({bodies, 6, 6});
-    work.joints(joints.numbers);
-    for (std::size_t k = 0; k < bodies; ++k)
-      std::copy_n(work.body(static_cast<int>(k)).begin(), 36,
-                  each.numbers.begin() + static_cast<long>(36 * k));
-    return nb::make_tuple(joints.array, each.array);
-  });
-  m.def("_identities", [](nb::handle model, nb::handle q, nb::handle v, std::uint64_t seed) {
-    const ModelObject& o = checked_model(model);
-    operators::OperatorState state(o.model);
-    state.update(numbers_in(q, "q", static_cast<std::size_t>(o.nq)),
-                 numbers_in(v, "v", static_cast<std::size_t>(o.nv)));
-    nb::list list;
-    for (const auto& r : operators::check_identities(state, seed))
-      list.append(nb::make_tuple(r.name, r.source, r.residual));
-    return list;
-  });
-}
 
 /// A model's TaskSpace; what has the sizes (rows) or (rows x rows) of the tasks.
 struct Tasks {
@@ -371,7 +287,6 @@ nb::tuple solve_regulator(nb::handle A, nb::handle B, nb::handle Q, nb::handle R
 }  // namespace
 
 void add_spaces(nb::module_& m) {
-  add_operators(m);
   add_task_space(m);
   add_diagonal(m);
   add_task_control(m);

@@ -280,7 +280,7 @@ def test_rollouts():
 
 
 def test_operators(arm):
-    from articula.operators import D, H, I, K, M, inv, phi, rotor, star
+    from articula.operators import D, H, H_ddot, H_dot, H_f, I, K, M, M_ring, inv, phi, rotor, star
 
     q = arm.random(3)
     mass = (H * phi * M * star(phi) * star(H) + rotor).at(arm, q)
@@ -293,6 +293,17 @@ def test_operators(arm):
     np.testing.assert_allclose(inverse.dense(), arm.inverse_mass_matrix(q), rtol=1e-8, atol=1e-8)
     residuals = articula.operators.identities(arm, q, np.ones(7))
     assert len(residuals) > 40 and max(r.residual for r in residuals) < 1e-9
+    chain = articula.load("double_pendulum")
+    residuals = articula.operators.identities(chain, [0.1, 0.2], [1, 2], [3, 4])
+    assert any("DIAG (42)" in r.source for r in residuals) and max(r.residual for r in residuals) < 1e-9
+    by_q = H * phi * (H_f + 2 * M_ring * star(phi) * star(H_dot) + M * star(phi) * star(H_ddot))  # LIN's B_D
+    v, a = np.ones(7), np.arange(7.0)
+    np.testing.assert_allclose(by_q.at(arm, q, v, a).dense(), arm.linearized_inverse(q, v, a).dq, atol=1e-10)
+    bare = articula.operators.derive(inv(H * phi * M * star(phi) * star(H)), arm, q)
+    assert bare.steps[-1].text == "[I - H psi K]* D^-1 [I - H psi K]"
+    np.testing.assert_allclose(bare.result.at(arm, q).dense() @ (H * phi * M * star(phi) * star(H)).at(arm, q).dense(), np.eye(7), atol=1e-9)
+    with pytest.raises(articula.Error, match="accelerations"):
+        by_q.at(arm, q, v).dense()
     for wrong in (lambda: H * 3, lambda: mass @ [1], lambda: (H * H).at(arm, q), lambda: mass.expression.at(arm, [1]), lambda: H.at("arm", q)):
         with pytest.raises(articula.Error):
             wrong()
@@ -355,6 +366,11 @@ def test_scenes():
     a = scene.forward_dynamics(scene.q, scene.v, tau).a
     J, bias = scene.model.jacobian(scene.q, frame=scene.objects[0]), scene.model.jacobian_dot_v(scene.q, scene.v, frame=scene.objects[0])
     np.testing.assert_allclose(J @ a + bias, wanted, atol=1e-8)
+    space = scene.operational_space(scene.q, scene.v)
+    np.testing.assert_allclose(np.trace(space.omega @ space[1]), space.rank, atol=1e-8)
+    assert space.jacobian_bar.shape == (scene.nv, 6)
+    with pytest.raises(articula.Error):
+        scene.operational_space(scene.q, scene.v, frame="nobody")
     least = scene.inverse_dynamics(scene.q, scene.v, [wanted], frame=[scene.objects[0]], share="least_torques")
     assert np.linalg.norm(least) <= np.linalg.norm(tau) + 1e-9
     assert pickle.loads(pickle.dumps(scene.model)) == scene.model
