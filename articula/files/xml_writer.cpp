@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 
 #include "articula/error.hpp"
 
@@ -16,7 +15,6 @@ namespace articula {
 namespace {
 
 using V3 = Vec3<double>;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double distance(const Mat3<double>& a, const Mat3<double>& b) {
   const Mat3<double> d = a - b;
