@@ -15,8 +15,7 @@ template <class... A>
 class Callback<void(A...)> {
  public:
   template <class F>
-    requires(!std::is_same_v<F, Callback> && std::is_invocable_v<const F&, A...>)
-  Callback(const F& f)
+  requires(!std::is_same_v<F, Callback> && std::is_invocable_v<const F&, A...>) Callback(const F& f)
       : callable_(std::addressof(f)),
         call_([](const void* callable, A... a) { (*static_cast<const F*>(callable))(a...); }) {}
   void operator()(A... a) const { call_(callable_, a...); }

@@ -284,7 +284,7 @@ void Writer::write_shapes(const std::string& link, int depth) {
                             shape.radius, shape.length / 2);
     }
     line(depth, "<geom type=\"{}\"{}{} contype=\"0\" conaffinity=\"0\" group=\"2\"/>", solid,
-         say(shape.placement), shape.color ? fmt::format(" rgba=\"{}\"", fmt::join(*shape.color, " ")) : "");
+         say(shape.placement), shape.color ? fmt::format(" rgba=\"{}\"", articula::say(*shape.color)) : "");
   }
 }
 

@@ -237,7 +237,7 @@ void SdfWriter::write_shape(const Shape& shape, std::size_t number) {
   const auto e = inside("visual", " name=\"visual{}\"", number);
   write_pose(shape.placement, "");
   line("<geometry>{}</geometry>", solid);
-  if (const auto& c = shape.color) line("<material><diffuse>{}</diffuse></material>", fmt::join(*c, " "));
+  if (const auto& c = shape.color) line("<material><diffuse>{}</diffuse></material>", say(*c));
 }
 
 /// Always: a link that says nothing has 1 kg.

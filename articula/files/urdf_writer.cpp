@@ -130,7 +130,7 @@ void UrdfWriter::write_shape(const Shape& shape) {
   out_ += "  ", write_origin(shape.placement);
   line("      <geometry>{}</geometry>", solid);
   if (const auto& c = shape.color)
-    line("      <material name=\"{0}\"><color rgba=\"{0}\"/></material>", fmt::join(*c, " "));
+    line("      <material name=\"{0}\"><color rgba=\"{0}\"/></material>", say(*c));
   line("    </visual>");
 }
 

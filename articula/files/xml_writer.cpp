@@ -62,6 +62,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string say(const V3& a) { return fmt::format("{} {} {}", a.x, a.y, a.z); }
+std::string say(const std::array<double, 4>& a) { return fmt::format("{} {} {} {}", a[0], a[1], a[2], a[3]); }
 
 /// The angles within two last places of those above that give R best; if R came from a URDF file, R itself.
 V3 angles_of(const Mat3<double>& R) {
