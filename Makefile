@@ -2,26 +2,30 @@
 BUILD ?= build
 JOBS ?= $(shell nproc)
 
-.PHONY: all setup build demo test wheel package package-try abi aarch64 python-sanitize python-others bench reference site sanitize test-sets thread-sanitize random-trees gpu-compile faults interruptions clusters fuzz analyze check format clean
+.PHONY: all setup building build demo test wheel package package-try abi aarch64 python-sanitize python-others bench reference site sanitize test-sets thread-sanitize random-trees gpu-compile faults interruptions clusters fuzz analyze check format clean
 all: build
 
-setup:
+# What building needs; and what testing, packages and `make format` need beside it.
+TOOLS = python3-venv python3-dev clang-format libclang-rt-14-dev
+building:
 	@tools/setup.sh
+setup:
+	@tools/setup.sh $(TOOLS)
 
-$(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | setup
+$(BUILD)/build.ninja: CMakeLists.txt CMakePresets.json | building
 	@cmake --preset release -B $(BUILD) > $(BUILD).log 2>&1 || { cat $(BUILD).log; exit 1; }
 	@mv $(BUILD).log $(BUILD)/configure.log
 	@grep -A2 "without the report page" $(BUILD)/configure.log || true
 
-build: setup $(BUILD)/build.ninja
+build: building $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS)
 
-demo: setup $(BUILD)/build.ninja
+demo: building $(BUILD)/build.ninja
 	@cmake --build $(BUILD) -j $(JOBS) --target articula_program example_two_arms_carry
 	@tools/demo.sh $(BUILD)/articula $(BUILD)/example_two_arms_carry
 
 test: build
-	@tools/setup.sh chromium  # drives the page of reports
+	@tools/setup.sh $(TOOLS) chromium  # which drives the page of reports
 	@ctest --test-dir $(BUILD) -j $(JOBS) --output-on-failure --no-tests=error
 	@tools/python.sh test $(BUILD)
 
@@ -129,9 +133,9 @@ fuzz: setup
 	@tools/fuzz.py build-fuzz $(FUZZ_SECONDS)
 
 # clang-tidy (bugprone, cert, concurrency; .clang-tidy) and cppcheck; what they find is an error.
-analyze: setup $(BUILD)/build.ninja
+analyze: setup
 	@tools/setup.sh clang-tidy-14 cppcheck
-	@tools/analyze.sh $(BUILD) $(JOBS)
+	@tools/analyze.sh build-analyze $(JOBS)
 
 check:
 	@tools/check_format.sh

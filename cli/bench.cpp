@@ -29,8 +29,8 @@ struct BenchOptions {
   int batch = 1, threads = 1;
 };
 
-constexpr int largest_matrix = 2000;  // velocities: larger matrices are left out
-constexpr std::size_t most_numbers = static_cast<std::size_t>(largest_matrix) * largest_matrix;
+constexpr int most_velocities = 2000;  // velocities: larger matrices are left out
+constexpr std::size_t most_numbers = static_cast<std::size_t>(most_velocities) * most_velocities;
 constexpr int largest_count = 200;  // counting numbers are slow
 
 /// Random states near the neutral one, all vectors that algorithms use, and room for results.
@@ -86,7 +86,7 @@ std::vector<const Algorithm*> usable(const Model& model) {
     std::size_t numbers = 0;
     for (const Part& part : algorithm.parts) numbers += size_of(model, part, 1);
     const bool linearization = algorithm.options_one_by_one;  // has room for matrices
-    const bool fits = numbers <= 3 * most_numbers && (!linearization || model.nv() <= largest_matrix);
+    const bool fits = numbers <= 3 * most_numbers && (!linearization || model.nv() <= most_velocities);
     if (fits && (algorithm.mimics || !model.has_mimics()) &&
         (algorithm.frames == FramesNeeded::none || !model.frames().empty()))
       all.push_back(&algorithm);
@@ -175,7 +175,7 @@ ExitCode run(const BenchOptions& o) {
   std::optional<cuda::Batch<double>> device;
   if (on_device) device.emplace(device_batch(model, 0, Layout::columns, cuda::Where::device));
   const double numbers = 3.0 * model.nv() * model.nv() * o.batch;
-  if (model.nv() <= largest_matrix && numbers > 2e9)
+  if (model.nv() <= most_velocities && numbers > 2e9)
     throw InputError(fmt::format("--batch {}: {} matrices of {} velocities do not fit; take fewer states",
                                  o.batch, o.batch, model.nv()));
   Output out(o.out);

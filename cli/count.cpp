@@ -53,8 +53,8 @@ std::vector<CountFormula> formulas_of(const Setting& s) {
   return all;
 }
 
-Table formula_table(const Setting& s, int n) {
-  Table t;
+CountTable formula_table(const Setting& s, int n) {
+  CountTable t;
   t.title = fmt::format("{} chain, {} axes, {}", s.kind_name, s.axes_name, s.how_name);
   const bool compared = s.kind == ChainKind::revolute;
   t.head = {"algorithm", "multiplications", "additions", "other", fmt::format("total at {}", n)};
@@ -82,8 +82,8 @@ Table formula_table(const Setting& s, int n) {
   return t;
 }
 
-Table model_table(const Model& model) {
-  Table t;
+CountTable model_table(const Model& model) {
+  CountTable t;
   t.title =
       fmt::format("{}: {} freedoms, {} bodies", printable(model.name()), model.nv(), model.body_count());
   t.head = {"algorithm",    "multiplications", "additions", "divisions",
@@ -269,7 +269,7 @@ ExitCode run(const CountOptions& options) {
     append(model ? model_as_json(*model) : chains_as_json(n), 0, text);
     text += "\n";
   } else {
-    const auto put = [&](const Table& t) { text += options.markdown ? as_markdown(t) : as_text(t); };
+    const auto put = [&](const CountTable& t) { text += options.markdown ? as_markdown(t) : as_text(t); };
     if (model) {
       put(model_table(*model));
     } else {

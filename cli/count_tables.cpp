@@ -7,7 +7,7 @@
 
 namespace articula::cli {
 
-std::string as_markdown(const Table& t) {
+std::string as_markdown(const CountTable& t) {
   const auto line = [](const std::vector<std::string>& cells) {
     return fmt::format("| {} |\n", fmt::join(cells, " | "));
   };
@@ -17,7 +17,7 @@ std::string as_markdown(const Table& t) {
   for (const auto& row : t.rows) text += line(row);
   return text + "\n";
 }
-std::string as_text(const Table& t) {
+std::string as_text(const CountTable& t) {
   std::vector<std::size_t> width(t.head.size());
   const auto widen = [&](const auto& row) {
     for (std::size_t i = 0; i < row.size(); ++i) width[i] = std::max(width[i], row[i].size());
@@ -49,8 +49,8 @@ double total(const CountFormula& f, double n) {
   return f.multiplications(n) + f.divisions(n) + f.additions(n);
 }
 
-Table classical_table() {
-  Table t;
+CountTable classical_table() {
+  CountTable t;
   t.title = "forward dynamics, all operations, general revolute chain (DIAG Table 3)";
   t.head = {"method", "formula", "n = 6", "n = 7", "n = 12"};
   const auto row = [&](const std::string& name, const std::string& formula, auto&& value) {
@@ -78,8 +78,8 @@ Table classical_table() {
   return t;
 }
 
-Table diagonal_parts_table(const std::string& form) {
-  Table t;
+CountTable diagonal_parts_table(const std::string& form) {
+  CountTable t;
   t.title = fmt::format("{}, customized, by the rows of DIAG Table 2: general and special revolute chains",
                         form == "nu" ? "normalized" : "unnormalized");
   t.head = {"rows", "multiplications", "additions", "special, multiplications", "special, additions"};

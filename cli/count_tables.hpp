@@ -9,21 +9,21 @@
 
 namespace articula::cli {
 
-struct Table {
+struct CountTable {
   std::string title;
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;
 };
-std::string as_markdown(const Table& t);
-std::string as_text(const Table& t);
+std::string as_markdown(const CountTable& t);
+std::string as_text(const CountTable& t);
 /// "142n-161"
 std::string short_formula(const std::array<double, 4>& c);
 /// Multiplications, divisions and additions.
 double total(const CountFormula& f, double n);
 
 /// Forward dynamics of all kinds by total number of operations (DIAG Table 3).
-Table classical_table();
+CountTable classical_table();
 /// DIAG Table 2, row by row, and what our text takes for groups of its rows; form: nu or xi.
-Table diagonal_parts_table(const std::string& form);
+CountTable diagonal_parts_table(const std::string& form);
 
 }  // namespace articula::cli

@@ -88,9 +88,9 @@ bool Values::deficient(std::size_t state) const {
 namespace {
 
 /// Text without a tree of JSON in between, which would take most of the time.
-class Layout {
+class JsonLayout {
  public:
-  Layout(std::string& text, bool one_line) : text_(text), one_line_(one_line) {}
+  JsonLayout(std::string& text, bool one_line) : text_(text), one_line_(one_line) {}
 
   void state(std::span<const Result> results, int indent) {
     const auto simple = [](const Result& r) {
@@ -155,12 +155,12 @@ class Layout {
   bool one_line_;
 };
 
-constexpr std::size_t piece = 1 << 16;  // is written at once
+constexpr std::size_t written_at_once = 1 << 16;  // is written at once
 
 }  // namespace
 
 TextResults::TextResults(const std::string& out, const Json& model, bool lines)
-    : out_(out), lines_(lines), hold_(out == "-" ? 1 << 24 : piece) {
+    : out_(out), lines_(lines), hold_(out == "-" ? 1 << 24 : written_at_once) {
   if (lines) return;
   text_ = "{\n \"model\": ";
   append(model, 1, text_);
@@ -169,12 +169,12 @@ TextResults::TextResults(const std::string& out, const Json& model, bool lines)
 void TextResults::add(std::span<const Result> state) {
   if (!lines_) text_ += any_ ? ",\n  " : "\n  ";
   any_ = true;
-  Layout(text_, lines_).state(state, 2);
+  JsonLayout(text_, lines_).state(state, 2);
   if (lines_) text_ += '\n';
   if (text_.size() < hold_) return;
   out_.write(text_);
   text_.clear();
-  hold_ = piece;
+  hold_ = written_at_once;
 }
 void TextResults::finish() {
   if (!lines_) text_ += any_ ? "\n ]\n}\n" : "]\n}\n";

@@ -22,7 +22,7 @@ struct InfoOptions {
 };
 
 // --- the tree as a table -----------------------------------------------------------------------------
-enum Column {
+enum TreeColumn {
   link_,
   joint_,
   type_,

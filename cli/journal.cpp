@@ -39,7 +39,7 @@ bool has_line(int fd) {
   return false;
 }
 
-bool lock(int fd, const std::string& path, const std::string& part) {
+bool lock_file(int fd, const std::string& path, const std::string& part) {
   if (flock(fd, LOCK_EX | LOCK_NB) == 0) return is_at(fd, part);
   const int why = errno;
   close(fd);
@@ -77,7 +77,7 @@ Journal::Journal(const std::string& path) : path_(path), flushed_(std::chrono::s
   for (bool mine = false; !mine;) {
     fd_ = open(part_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
     if (fd_ < 0) refuse(part_);
-    mine = lock(fd_, path_, part_);
+    mine = lock_file(fd_, path_, part_);
     if (!mine) close(fd_);
   }
 }
@@ -126,7 +126,7 @@ void Journal::begin(const Recording& header, bool comments, const Recording* ear
 void Journal::replace_part(const Recording& earlier, bool comments) {
   const std::string fresh = part_ + ".new";
   lock_ = std::exchange(fd_, open(fresh.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
-  if (fd_ < 0 || !lock(fd_, path_, fresh)) refuse(fresh);
+  if (fd_ < 0 || !lock_file(fd_, path_, fresh)) refuse(fresh);
   if (mode_) (void)!fchmod(fd_, mode_);
   buffer_ = csv_header(header_, comments);
   for (std::size_t i = 0; i < earlier.size(); ++i) {

@@ -54,11 +54,11 @@ std::string printable(std::string_view text) {
     const std::string_view here = text.substr(0, size ? size : 1);
     const unsigned code = size ? code_point(here) : static_cast<unsigned char>(here[0]);
     if (size == 0)
-      fmt::format_to(std::back_inserter(out), "\\x{:02x}", code);
+      out += fmt::format("\\x{:02x}", code);
     else if (code == '\n' || code == '\r' || code == '\t')
       out += code == '\n' ? "\\n" : code == '\r' ? "\\r" : "\\t";
     else if (is_unsafe(code))
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", code);
+      out += fmt::format("\\u{:04x}", code);
     else
       out += here;
     text.remove_prefix(here.size());

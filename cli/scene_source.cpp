@@ -176,9 +176,9 @@ Json operational_space_of(Scene& scene, const std::vector<std::string>& names) {
               {"rank", t.rank}};
 }
 
-bool all_finite(const Json& value) {
+bool numbers_finite(const Json& value) {
   if (value.is_number_float()) return std::isfinite(value.get<double>());
-  return !value.is_structured() || std::all_of(value.begin(), value.end(), all_finite);
+  return !value.is_structured() || std::all_of(value.begin(), value.end(), numbers_finite);
 }
 
 }  // namespace
@@ -234,7 +234,7 @@ ExitCode evaluate_scenes(const std::vector<SceneSpec>& scenes, const Model* mode
                      : name == "grasp_linearized" ? linearized_of(scene)
                      : method.empty()             ? grasp_of(scene)
                                                   : grasp_by(scene, method);
-      if (!all_finite(result[name]))
+      if (!numbers_finite(result[name]))
         throw ComputationError(fmt::format("{} is not finite; are the scene's numbers too large?", name));
     }
     results += results.empty() ? "\n  " : ",\n  ";

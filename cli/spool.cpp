@@ -13,7 +13,7 @@ namespace articula::cli {
 
 namespace {
 
-constexpr std::size_t piece = 1 << 16;  // bytes
+constexpr std::size_t held_bytes = 1 << 16;  // bytes
 
 [[noreturn]] void no_room() {
   throw ComputationError(
@@ -40,7 +40,7 @@ void Spool::add(std::span<const double> x) {
 }
 void Spool::add_text(std::string_view text) {
   waiting_ += text;
-  if (waiting_.size() >= piece) flush();
+  if (waiting_.size() >= held_bytes) flush();
 }
 void Spool::flush() {
   if (!recording_files::write_all(fd_, waiting_)) no_room();
@@ -66,13 +66,13 @@ void Spool::for_each_bytes(std::size_t at_once, const recording_files::UseBytes&
   }
 }
 void Spool::for_each_piece(const std::function<void(std::span<const double>)>& use) {
-  for_each_bytes(piece, [&](std::string_view bytes) {
+  for_each_bytes(held_bytes, [&](std::string_view bytes) {
     use({reinterpret_cast<const double*>(bytes.data()), bytes.size() / sizeof(double)});
   });
 }
 void Spool::for_each_line(const recording_files::UseBytes& use) {
   std::string rest;
-  for_each_bytes(piece, [&](std::string_view bytes) {
+  for_each_bytes(held_bytes, [&](std::string_view bytes) {
     for (std::size_t end; (end = bytes.find('\n')) != bytes.npos; bytes.remove_prefix(end + 1), rest.clear())
       use(rest += bytes.substr(0, end));
     rest += bytes;

@@ -1,5 +1,8 @@
 # The libFuzzer targets of tests/fuzz, one a file: `cmake --preset fuzz`, `make fuzz`. What reads input is compiled once
 # more, with the sanitizers and coverage, and goes before the library's own; what computes is left as it is.
+if(ARTICULA_JOINED)  # an object of the library would bring along what is compiled anew here: everything twice
+  message(FATAL_ERROR "fuzz targets need the library's objects one by one: configure with -DARTICULA_JOINED=OFF")
+endif()
 set(sanitizers -fsanitize=address,undefined -fno-sanitize-recover=all)
 # -fPIC: as the precompiled headers are, which programs and libraries share here.
 set(instrumented -fsanitize=fuzzer-no-link ${sanitizers} -fno-omit-frame-pointer -g1 -O1 -fPIC ${ARTICULA_WARNINGS})

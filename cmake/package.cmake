@@ -56,8 +56,9 @@ foreach(component IN LISTS CPACK_COMPONENTS_ALL)
   install(FILES ${debian}/copyright ${debian}/changelog.gz COMPONENT ${component}
           DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
   foreach(archive sundials hdf5)
-    if(EXISTS /usr/share/doc/lib${archive}-dev/copyright)
-      install(FILES /usr/share/doc/lib${archive}-dev/copyright RENAME copyright.${archive} COMPONENT ${component}
+    find_file(ARTICULA_COPYRIGHT_${archive} lib${archive}-dev/copyright PATHS /usr/share/doc ${sundials}/share/doc NO_DEFAULT_PATH)
+    if(ARTICULA_COPYRIGHT_${archive})
+      install(FILES ${ARTICULA_COPYRIGHT_${archive}} RENAME copyright.${archive} COMPONENT ${component}
               DESTINATION ${CMAKE_INSTALL_DATADIR}/doc/${CPACK_DEBIAN_${upper}_PACKAGE_NAME})
     endif()
   endforeach()

@@ -8,16 +8,17 @@
 namespace articula::testing {
 namespace {
 
-Printed run(const std::string& arguments, const std::string& input = "", bool with_errors = false) {
+Printed run_covariance(const std::string& arguments, const std::string& input = "",
+                       bool with_errors = false) {
   return printed("printf '%s' '" + input + "' | '" ARTICULA_PROGRAM "' covariance " + arguments +
                  (with_errors ? " 2>&1" : " 2>/dev/null"));
 }
 
 TEST(CovarianceCommand, AgreesWithSamples) {
   for (const char* model : {"arm7", "quadruped --base free"}) {
-    const auto ran = run(std::string(model) +
-                         " --tau-deviation 0.5 --force-deviation 0.1 --moment-deviation 0.02 "
-                         "--mass-deviation 0.02 --samples 20000");
+    const auto ran = run_covariance(std::string(model) +
+                                    " --tau-deviation 0.5 --force-deviation 0.1 --moment-deviation 0.02 "
+                                    "--mass-deviation 0.02 --samples 20000");
     ASSERT_EQ(ran.code, 0);
     const Json found = Json::parse(ran.out)["results"][0];
     for (const Json& x : found["acceleration_deviation"]) EXPECT_GT(x, 0.0);
@@ -26,7 +27,7 @@ TEST(CovarianceCommand, AgreesWithSamples) {
 }
 TEST(CovarianceCommand, DeviationsOfAState) {
   const auto of = [](const std::string& arguments, const std::string& state) {
-    return Json::parse(run("double_pendulum " + arguments, state).out)["results"][0];
+    return Json::parse(run_covariance("double_pendulum " + arguments, state).out)["results"][0];
   };
   const Json all = of("--tau-deviation 2", R"({"q": [0.3, -0.5]})");
   const Json own = of("", R"({"q": [0.3, -0.5], "tau_deviation": [2, 2]})");
@@ -44,7 +45,7 @@ TEST(CovarianceCommand, ErrorsAreOneLine) {
         Bad{"double_pendulum --mass-deviation 0.3 --samples 10", "", "negative"},
         Bad{"double_pendulum --frame nowhere", "", "nowhere"},
         Bad{"double_pendulum", R"({"q": [0, 0], "mass_deviation": [1]})", "mass_deviation has 1"}}) {
-    const Printed ran = run(bad.arguments, bad.state, true);
+    const Printed ran = run_covariance(bad.arguments, bad.state, true);
     EXPECT_EQ(ran.code, 2) << bad.arguments;
     EXPECT_NE(ran.out.find(bad.message), std::string::npos) << ran.out;
     EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;

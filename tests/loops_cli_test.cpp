@@ -23,7 +23,7 @@ namespace {
 
 using nlohmann::json;
 
-Printed run(const std::string& arguments, bool errors = false) {
+Printed run_on_scene(const std::string& arguments, bool errors = false) {
   return printed("'" ARTICULA_PROGRAM "' " + arguments + (errors ? " 2>&1 >/dev/null" : " 2>/dev/null") +
                  " </dev/null");
 }
@@ -69,7 +69,7 @@ struct SceneFile {
 
 TEST(SceneCommand, GraspIsThePapersSolution) {
   SceneFile file;
-  const Printed ran = run("eval " + file.write() + " grasp");
+  const Printed ran = run_on_scene("eval " + file.write() + " grasp");
   ASSERT_EQ(ran.code, 0);
   const json grasp = json::parse(ran.out)["results"][0]["grasp"];
   EXPECT_EQ(grasp["rank"], 24);
@@ -111,9 +111,9 @@ TEST(SceneCommand, GraspByTheNamedAlgorithms) {
   SceneFile file;
   const auto check = [&](std::initializer_list<const char*> methods) {
     const std::string path = file.write();
-    const json grasp = json::parse(run("eval " + path + " grasp").out)["results"][0]["grasp"];
+    const json grasp = json::parse(run_on_scene("eval " + path + " grasp").out)["results"][0]["grasp"];
     for (const std::string method : methods) {
-      const Printed ran = run("eval " + path + " grasp --method " + method);
+      const Printed ran = run_on_scene("eval " + path + " grasp --method " + method);
       ASSERT_EQ(ran.code, 0) << method;
       const json other = json::parse(ran.out)["results"][0]["grasp"];
       EXPECT_EQ(other["method"], method);
@@ -141,7 +141,7 @@ TEST(SceneCommand, GraspByTheNamedAlgorithms) {
   file.scene["arms"][0]["v"] = {0.1, 0.2, -0.3, 0.4, 0.3, 0.1, 0.2};
   check({"rccfd1", "rccfd2", "rccfd3", "coupled"});
   const auto refused = [](const std::string& arguments, const char* expected) {
-    const Printed ran = run("eval " + arguments, true);
+    const Printed ran = run_on_scene("eval " + arguments, true);
     EXPECT_EQ(ran.code, 2) << ran.out;
     EXPECT_NE(ran.out.find(expected), std::string::npos) << ran.out;
   };
@@ -174,19 +174,19 @@ TEST(SceneCommand, VelocitiesThatDoNotFit) {
   SceneFile file;
   file.scene["arms"][0]["v"] = {0.1, 0.2, 0, 0, 0.3, 0, 0};
   file.scene["arms"][3]["v"] = {-0.1, 0.5, 0, 0.4, 0, 0, 0};
-  const Printed refused = run("eval " + file.write() + " grasp", true);
+  const Printed refused = run_on_scene("eval " + file.write() + " grasp", true);
   EXPECT_EQ(refused.code, 2);
   EXPECT_NE(refused.out.find("does not fit"), std::string::npos) << refused.out;
   EXPECT_NE(refused.out.find("arm '"), std::string::npos) << refused.out;
   EXPECT_NE(refused.out.find("residual"), std::string::npos) << refused.out;
-  const Printed projected = run("eval " + file.path.string() + " grasp --project");
+  const Printed projected = run_on_scene("eval " + file.path.string() + " grasp --project");
   ASSERT_EQ(projected.code, 0);
   EXPECT_LT(json::parse(projected.out)["results"][0]["grasp"]["residual"].get<double>(), 1e-8);
-  EXPECT_EQ(run("check " + file.path.string()).code, 1);
+  EXPECT_EQ(run_on_scene("check " + file.path.string()).code, 1);
   // One arm that moves takes the object along: its velocity follows.
   file.scene["arms"].erase(1), file.scene["arms"].erase(1), file.scene["arms"].erase(1);
   file.scene["grasps"].erase(1), file.scene["grasps"].erase(1), file.scene["grasps"].erase(1);
-  EXPECT_EQ(run("eval " + file.write() + " grasp").code, 0);
+  EXPECT_EQ(run_on_scene("eval " + file.write() + " grasp").code, 0);
 }
 
 TEST(SceneCommand, ErrorsAreOneLineAndExitCodeTwo) {
@@ -195,7 +195,7 @@ TEST(SceneCommand, ErrorsAreOneLineAndExitCodeTwo) {
     change(file.scene);
     const std::string path = file.write();
     for (const char* command : {"eval ", "check "}) {
-      const Printed ran = run(command + path + (command[0] == 'e' ? " grasp" : ""), true);
+      const Printed ran = run_on_scene(command + path + (command[0] == 'e' ? " grasp" : ""), true);
       EXPECT_EQ(ran.code, 2) << ran.out;
       EXPECT_NE(ran.out.find(expected), std::string::npos) << ran.out;
       EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
@@ -217,15 +217,16 @@ TEST(SceneCommand, ErrorsAreOneLineAndExitCodeTwo) {
   // Found when the state is put in.
   SceneFile file;
   file.scene["arms"][0]["q"] = {1, 2};
-  const Printed ran = run("eval " + file.write() + " grasp", true);
+  const Printed ran = run_on_scene("eval " + file.write() + " grasp", true);
   EXPECT_EQ(ran.code, 2);
   EXPECT_NE(ran.out.find("has 2 numbers"), std::string::npos) << ran.out;
-  EXPECT_EQ(run("eval " + file.path.string() + " mass_matrix", true).code, 2);
-  EXPECT_EQ(run("eval /no/such/scene.json grasp", true).code, 2);
+  EXPECT_EQ(run_on_scene("eval " + file.path.string() + " mass_matrix", true).code, 2);
+  EXPECT_EQ(run_on_scene("eval /no/such/scene.json grasp", true).code, 2);
   std::ofstream(file.path) << R"({"gravity": [0, 0, 0], "gravity": [0, 0, -1]})";
-  EXPECT_NE(run("eval " + file.path.string() + " grasp", true).out.find("twice"), std::string::npos);
+  EXPECT_NE(run_on_scene("eval " + file.path.string() + " grasp", true).out.find("twice"), std::string::npos);
   std::ofstream(file.path) << "";
-  EXPECT_NE(run("eval " + file.path.string() + " grasp", true).out.find("is empty"), std::string::npos);
+  EXPECT_NE(run_on_scene("eval " + file.path.string() + " grasp", true).out.find("is empty"),
+            std::string::npos);
 }
 
 TEST(SceneCommand, ScenesMayComeFromStdin) {
@@ -234,19 +235,20 @@ TEST(SceneCommand, ScenesMayComeFromStdin) {
   const auto piped = [&](const std::string& words) {
     return printed("'" ARTICULA_PROGRAM "' " + words + " <" + scene + " 2>&1");
   };
-  EXPECT_EQ(piped("eval - grasp").out, run("eval " + scene + " grasp").out);
-  EXPECT_EQ(piped("simulate - --duration 0.01").out, run("simulate " + scene + " --duration 0.01").out);
+  EXPECT_EQ(piped("eval - grasp").out, run_on_scene("eval " + scene + " grasp").out);
+  EXPECT_EQ(piped("simulate - --duration 0.01").out,
+            run_on_scene("simulate " + scene + " --duration 0.01").out);
   EXPECT_EQ(piped("check -").code, 0);
   EXPECT_NE(piped("info -").out.find("'-' is a scene"), std::string::npos);
 }
 
 TEST(SceneCommand, ModelsAreExpectedElsewhere) {
   for (const char* command : {"info", "operators --identities", "bench", "count"}) {
-    const Printed ran = run(std::string(command) + " two_arms", true);
+    const Printed ran = run_on_scene(std::string(command) + " two_arms", true);
     EXPECT_EQ(ran.code, 2) << command;
     EXPECT_NE(ran.out.find("'two_arms' is a scene"), std::string::npos) << ran.out;
   }
-  const Printed ran = run("eval two_arms grasp --states x.json", true);
+  const Printed ran = run_on_scene("eval two_arms grasp --states x.json", true);
   EXPECT_EQ(ran.code, 2);
   EXPECT_NE(ran.out.find("its state is in the file"), std::string::npos) << ran.out;
 }
@@ -254,17 +256,17 @@ TEST(SceneCommand, ModelsAreExpectedElsewhere) {
 TEST(SceneCommand, ShippedScenes) {
   for (const char* name : {"four_bar", "slider_crank", "stewart", "gripper", "two_arms"}) {
     SCOPED_TRACE(name);
-    const Printed ran = run(std::string("eval ") + name + " grasp grasp_linearized");
+    const Printed ran = run_on_scene(std::string("eval ") + name + " grasp grasp_linearized");
     ASSERT_EQ(ran.code, 0);
     const json result = json::parse(ran.out)["results"][0];
     EXPECT_LT(result["grasp"]["residual"].get<double>(), 1e-9);
     EXPECT_EQ(result["grasp_linearized"]["dq"].size(), result["grasp_linearized"]["a"].size());
-    const Printed checked = run(std::string("check ") + name);
+    const Printed checked = run_on_scene(std::string("check ") + name);
     EXPECT_EQ(checked.code, 0) << checked.out;
     EXPECT_NE(checked.out.find("sound"), std::string::npos);
   }
   // A planar loop in space is over-determined, and says so.
-  EXPECT_NE(run("check four_bar").out.find("'rocker pivot' (translation along z) holds by itself"),
+  EXPECT_NE(run_on_scene("check four_bar").out.find("'rocker pivot' (translation along z) holds by itself"),
             std::string::npos);
 }
 
@@ -288,7 +290,8 @@ std::vector<std::vector<double>> rows_of(const std::string& csv, std::vector<std
 TEST(SceneCommand, SimulationHoldsConstraintsAndEnergy) {
   for (const char* name : {"four_bar", "two_arms"}) {
     SCOPED_TRACE(name);
-    const Printed ran = run(std::string("simulate ") + name + " --duration 1 --step 0.001 --every 0.1");
+    const Printed ran =
+        run_on_scene(std::string("simulate ") + name + " --duration 1 --step 0.001 --every 0.1");
     ASSERT_EQ(ran.code, 0);
     std::vector<std::string> names;
     const auto rows = rows_of(ran.out, names);
@@ -314,22 +317,24 @@ TEST(SceneCommand, SimulationHoldsConstraintsAndEnergy) {
                    {"position", {0, 0, 0}},
                    {"limits", {{"friction", 1}, {"normal", {0, 0, -1}}}}}}}};
   const std::string path = file.write();
-  EXPECT_NE(
-      run("simulate " + path + " --duration 0.002", true).out.find("contact 'world' would have to pull"),
-      std::string::npos);
-  EXPECT_NE(run("simulate " + path + " --duration 0.002").out.find("holds:world"), std::string::npos);
-  EXPECT_EQ(run("check " + path).code, 1);
-  EXPECT_EQ(run("simulate four_bar --duration 1 --limits events", true).code, 2);  // not with rk4
-  const Printed held = run("simulate stewart --duration 1 --every 0.1 --integrator rk45 --limits events");
+  EXPECT_NE(run_on_scene("simulate " + path + " --duration 0.002", true)
+                .out.find("contact 'world' would have to pull"),
+            std::string::npos);
+  EXPECT_NE(run_on_scene("simulate " + path + " --duration 0.002").out.find("holds:world"),
+            std::string::npos);
+  EXPECT_EQ(run_on_scene("check " + path).code, 1);
+  EXPECT_EQ(run_on_scene("simulate four_bar --duration 1 --limits events", true).code, 2);  // not with rk4
+  const Printed held =
+      run_on_scene("simulate stewart --duration 1 --every 0.1 --integrator rk45 --limits events");
   EXPECT_EQ(held.code, 0);
-  EXPECT_EQ(run("simulate four_bar --duration 1 --monte-carlo 2 --device cuda", true).code, 2);
+  EXPECT_EQ(run_on_scene("simulate four_bar --duration 1 --monte-carlo 2 --device cuda", true).code, 2);
 }
 
 TEST(SceneCommand, ReportDrawsTheHandsForces) {
   const fs::path page = fs::temp_directory_path() / ("articula_scene_" + std::to_string(getpid()) + ".html");
-  const Printed ran =
-      run("simulate two_arms --duration 0.02 --every 0.01 --out /dev/null --report '" + page.string() + "'",
-          true);
+  const Printed ran = run_on_scene(
+      "simulate two_arms --duration 0.02 --every 0.01 --out /dev/null --report '" + page.string() + "'",
+      true);
   if (ran.out.find("no report page") != std::string::npos) GTEST_SKIP() << "built without the page";
   ASSERT_EQ(ran.code, 0) << ran.out;
   std::ifstream file(page);

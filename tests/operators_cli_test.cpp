@@ -20,7 +20,7 @@ namespace {
 
 using nlohmann::json;
 
-Printed run(const std::string& arguments, const std::string& input = "", bool with_errors = false) {
+Printed run_operators(const std::string& arguments, const std::string& input = "", bool with_errors = false) {
   return printed("printf '%s' '" + input + "' | '" ARTICULA_PROGRAM "' operators " + arguments +
                  (with_errors ? " 2>&1" : " 2>/dev/null"));
 }
@@ -30,7 +30,7 @@ TEST(OperatorsCommand, InverseOfTheMassOperator) {
   const Model model(make_chain(5));
   Rng rng(1);
   const State s = random_state(rng, model);
-  const Printed ran = run("chain:5 'inv(H*phi*M*star(phi)*star(H)) * x'", state_of(s).dump());
+  const Printed ran = run_operators("chain:5 'inv(H*phi*M*star(phi)*star(H)) * x'", state_of(s).dump());
   ASSERT_EQ(ran.code, 0);
   MassFactor<> factor(model);
   factor.factor(s.q);
@@ -47,28 +47,27 @@ TEST(OperatorsCommand, ForwardDynamicsAndJacobian) {
   const std::string fd3 =
       "chain:5 'star(I - H*psi*K)*inv(D)*(tau - H*psi*(K*tau + M*star(phi)*(a_bias + star(E)*a_g) + "
       "b_bias))'";
-  auto value =
-      json::parse(run(fd3, state_of(s).dump()).out)["results"][0]["value"].get<std::vector<double>>();
+  auto value = json::parse(run_operators(fd3, state_of(s).dump()).out)["results"][0]["value"]
+                   .get<std::vector<double>>();
   EXPECT_LT(relative_error(value, forward_dynamics(model, s.q, s.v, s.tau)), 1e-11);
-  value =
-      json::parse(
-          run("chain:5 'star(B(link_5))*star(phi)*star(H)*v'", state_of(s).dump()).out)["results"][0]["value"]
-          .get<std::vector<double>>();
+  value = json::parse(run_operators("chain:5 'star(B(link_5))*star(phi)*star(H)*v'", state_of(s).dump())
+                          .out)["results"][0]["value"]
+              .get<std::vector<double>>();
   const Spatial<double> V = frame_velocity(model, s.q, s.v, "link_5");
   EXPECT_LT(relative_error(value, std::span(&V.w.x, 6)), 1e-12);
 }
 
 TEST(OperatorsCommand, DenseExplainAndIdentities) {
-  const auto psi = json::parse(run("chain:3 psi --dense").out)["results"][0]["value"];
+  const auto psi = json::parse(run_operators("chain:3 psi --dense").out)["results"][0]["value"];
   ASSERT_EQ(psi.size(), 18u);
   ASSERT_EQ(psi[0].size(), 18u);
   EXPECT_EQ(psi[0][0], 1.0);
   EXPECT_EQ(psi[17][0], 0.0);
-  const auto explained =
-      json::parse(run("chain:3 'H*phi*M*star(phi)*star(H)' --explain").out)["results"][0]["explain"];
+  const auto explained = json::parse(
+      run_operators("chain:3 'H*phi*M*star(phi)*star(H)' --explain").out)["results"][0]["explain"];
   EXPECT_EQ(explained["sweeps"], 2);
   EXPECT_GT(explained["multiplications"], 50);
-  const auto identities = json::parse(run("chain:4 --identities").out)["results"][0]["identities"];
+  const auto identities = json::parse(run_operators("chain:4 --identities").out)["results"][0]["identities"];
   EXPECT_GT(identities.size(), 50u);
   for (const json& i : identities) EXPECT_LT(i["residual"], 1e-11) << i.dump();
 }
@@ -81,7 +80,7 @@ TEST(OperatorsCommand, Derive) {
       "chain:5 --derive 'inv(H*phi*M*star(phi)*star(H) + rotor)*(tau - H*phi*(M*star(phi)*(a_bias + "
       "star(E)*a_g) + "
       "b_bias))'";
-  const json found = json::parse(run(fd1, state_of(s).dump()).out)["results"][0];
+  const json found = json::parse(run_operators(fd1, state_of(s).dump()).out)["results"][0];
   EXPECT_LT(
       relative_error(found["value"].get<std::vector<double>>(), forward_dynamics(model, s.q, s.v, s.tau)),
       1e-11);
@@ -91,8 +90,8 @@ TEST(OperatorsCommand, Derive) {
   for (std::size_t i = 1; i < steps.size(); ++i) EXPECT_LT(steps[i]["residual"], 1e-11) << steps[i].dump();
   // Every step in the grammar of the command line, and without values: the derivation alone.
   const json again =
-      json::parse(run("chain:5 --derive '" + steps.back()["expression"].get<std::string>() + "'",
-                      R"({"q": [1, 0, 0, 0, 0], "v": [1, 1, 1, 1, 1]})")
+      json::parse(run_operators("chain:5 --derive '" + steps.back()["expression"].get<std::string>() + "'",
+                                R"({"q": [1, 0, 0, 0, 0], "v": [1, 1, 1, 1, 1]})")
                       .out)["results"][0];
   EXPECT_EQ(again["explain"]["sweeps"], 2);
   EXPECT_FALSE(again.contains("value"));
@@ -111,8 +110,8 @@ TEST(OperatorsCommand, WithoutStatesTrialsAreAtARandomOne) {  // at rest LIN's s
   EXPECT_EQ(found["value"][0][0].get<double>(), 0);  // its value is at rest
 }
 TEST(OperatorsCommand, Rates) {  // DIAG Table 1: m m* = M, and its rate
-  const auto rates = json::parse(
-      run("chain:3 --rates", R"({"q": [0.1, 0.2, 0.3], "v": [1, 2, 3]})").out)["results"][0]["rates"];
+  const auto rates = json::parse(run_operators("chain:3 --rates", R"({"q": [0.1, 0.2, 0.3], "v": [1, 2, 3]})")
+                                     .out)["results"][0]["rates"];
   for (const char* name : {"E_phi", "phi", "H", "M", "P", "D", "G", "tau_bar", "E_psi", "psi"})
     EXPECT_EQ(rates[name]["local"].size(), rates[name]["value"].size()) << name;
   EXPECT_EQ(rates["m"]["inertial"].size(), 3u);
@@ -122,11 +121,11 @@ TEST(OperatorsCommand, Rates) {  // DIAG Table 1: m m* = M, and its rate
   const auto& c = rates["coriolis"];
   EXPECT_NEAR(c["nu"][0][2].get<double>(), -c["nu"][2][0].get<double>(), 1e-14);
   EXPECT_NEAR(c["xi"][0][0].get<double>(), rates["D"]["local"][0][0].get<double>() / 2, 1e-13);
-  EXPECT_EQ(run("chain:3 --rates", R"({"q": [0.1, 0.2, 0.3]})").code, 2);
+  EXPECT_EQ(run_operators("chain:3 --rates", R"({"q": [0.1, 0.2, 0.3]})").code, 2);
 }
 TEST(OperatorsCommand, EquationsOfDiagAmongTheIdentities) {
   const auto list =
-      json::parse(run("chain:4 --identities", R"({"q": [0.1, 0.2, 0.3, 0.4], "v": [1, 2, 3, 4]})")
+      json::parse(run_operators("chain:4 --identities", R"({"q": [0.1, 0.2, 0.3, 0.4], "v": [1, 2, 3, 4]})")
                       .out)["results"][0]["identities"];
   int found = 0;
   for (const auto& identity : list)
@@ -140,13 +139,14 @@ TEST(OperatorsCommand, EquationsOfDiagAmongTheIdentities) {
 }
 TEST(OperatorsCommand, Curvature) {
   const auto of = [](const char* model, const char* state) {
-    return json::parse(run(std::string(model) + " --curvature", state).out)["results"][0]["curvature"];
+    return json::parse(
+        run_operators(std::string(model) + " --curvature", state).out)["results"][0]["curvature"];
   };
   const auto arm = of("double_pendulum", R"({"q": [0.1, 0.2]})");
   EXPECT_FALSE(arm["flat"].get<bool>());
   EXPECT_NE(arm["gaussian"].get<double>(), 0);
   EXPECT_TRUE(of("chain:1", R"({"q": [0.1]})")["flat"].get<bool>());
-  EXPECT_EQ(run("quadruped --base free --curvature").code, 2);
+  EXPECT_EQ(run_operators("quadruped --base free --curvature").code, 2);
 }
 TEST(OperatorsCommand, ErrorsAreOneLineAndExitCodeTwo) {
   struct Bad {
@@ -158,27 +158,27 @@ TEST(OperatorsCommand, ErrorsAreOneLineAndExitCodeTwo) {
         Bad{"chain:3 'inv(P)' --derive", "no O(n) form"}, Bad{"chain:3 --derive", "an EXPRESSION is missing"},
         Bad{"chain:3", "an EXPRESSION is missing"}, Bad{"chain:3 'psi*(phi' --dense", "is missing"},
         Bad{"chain:3 'B(nowhere)' --dense", "no frame 'nowhere'"}}) {
-    const Printed ran = run(bad.arguments, "", true);
+    const Printed ran = run_operators(bad.arguments, "", true);
     EXPECT_EQ(ran.code, 2) << bad.arguments;
     EXPECT_NE(ran.out.find(bad.message), std::string::npos) << ran.out;
     EXPECT_EQ(std::count(ran.out.begin(), ran.out.end(), '\n'), 1) << ran.out;
   }
-  const Printed ran = run("chain:2 'H*phi*x'", R"({"q": [0, 0], "x": [1, 2, 3]})", true);
+  const Printed ran = run_operators("chain:2 'H*phi*x'", R"({"q": [0, 0], "x": [1, 2, 3]})", true);
   EXPECT_EQ(ran.code, 2);
   EXPECT_NE(ran.out.find("x has 3 numbers, here it needs 12"), std::string::npos) << ran.out;
-  const Printed huge = run("chain:2000 phi --dense", "", true);
+  const Printed huge = run_operators("chain:2000 phi --dense", "", true);
   EXPECT_EQ(huge.code, 2);
   EXPECT_NE(huge.out.find("12000 x 12000"), std::string::npos) << huge.out;
-  const Printed infinite = run("chain:2 '1e308*1e308*phi' --dense", "", true);
+  const Printed infinite = run_operators("chain:2 '1e308*1e308*phi' --dense", "", true);
   EXPECT_EQ(infinite.code, 1);
   EXPECT_NE(infinite.out.find("not finite"), std::string::npos) << infinite.out;
 }
 
 TEST(OperatorsCommand, ExpressionsMayBeginWithAMinus) {
-  const json plain = json::parse(run("chain:2 'I - phi' --dense").out);
+  const json plain = json::parse(run_operators("chain:2 'I - phi' --dense").out);
   for (const char* same : {"chain:2 '-(phi - I)' --dense", "chain:2 '-phi + I' --dense",
                            "chain:2 --dense --gravity 0 0 -1 '-phi + I'"})
-    EXPECT_EQ(json::parse(run(same).out), plain) << same;
+    EXPECT_EQ(json::parse(run_operators(same).out), plain) << same;
 }
 
 }  // namespace

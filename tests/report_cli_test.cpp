@@ -27,7 +27,7 @@ namespace {
 
 using nlohmann::json;
 
-Printed run(const std::string& arguments) {
+Printed run_with_errors(const std::string& arguments) {
   return printed("'" ARTICULA_PROGRAM "' " + arguments + " 2>&1 < /dev/null");
 }
 
@@ -126,7 +126,7 @@ class ViewCommand : public ::testing::Test {
 
 TEST(ViewWithoutPage, SaysSo) {
   if (has_page()) GTEST_SKIP() << "built with the page";
-  const Printed ran = run("view arm7 --out -");
+  const Printed ran = run_with_errors("view arm7 --out -");
   EXPECT_EQ(ran.code, 1);
   EXPECT_NE(ran.out.find("Node.js"), std::string::npos);
 }
@@ -134,7 +134,7 @@ TEST(ViewWithoutPage, SaysSo) {
 TEST_F(ViewCommand, WritesAPageToDisk) {
   const fs::path file = fs::temp_directory_path() / ("articula_view_" + std::to_string(getpid()) + ".html");
   for (const char* model : {"arm7", "humanoid --base free", "hand", "chain:40", "double_pendulum"}) {
-    const Printed ran = run(std::string("view ") + model + " --out " + file.string());
+    const Printed ran = run_with_errors(std::string("view ") + model + " --out " + file.string());
     EXPECT_EQ(ran.code, 0) << ran.out;
     std::ifstream page(file);
     const std::string text{std::istreambuf_iterator<char>(page), {}};
@@ -149,8 +149,8 @@ TEST_F(ViewCommand, SimulateWritesAReport) {
       fs::temp_directory_path() / ("articula_simulate_report_" + std::to_string(getpid()));
   fs::create_directories(folder);
   const std::string page = (folder / "run.html").string(), rows = (folder / "run.csv").string();
-  const Printed ran =
-      run("simulate double_pendulum --duration 0.2 --step 0.01 --out " + rows + " --report " + page);
+  const Printed ran = run_with_errors("simulate double_pendulum --duration 0.2 --step 0.01 --out " + rows +
+                                      " --report " + page);
   EXPECT_EQ(ran.code, 0) << ran.out;
   std::ifstream file(page);
   const std::string text{std::istreambuf_iterator<char>(file), {}};
@@ -158,20 +158,22 @@ TEST_F(ViewCommand, SimulateWritesAReport) {
   EXPECT_NE(text.find("\"group\":\"drift\""), std::string::npos);
   EXPECT_NE(text.find("\"kind\":\"cylinder\""), std::string::npos) << "drawn as the file says";
   // Rows to stdout, the page to a file.
-  EXPECT_EQ(run("simulate chain:3 --duration 0.1 --step 0.05 --report " + page).code, 0);
-  EXPECT_EQ(run("simulate chain:3 --duration 0.1 --step 0.05 --report -").code, 2);
-  EXPECT_EQ(run("simulate chain:3 --duration 0.1 --step 0.05 --out " + page + " --report " + page).code, 2);
-  EXPECT_EQ(run("simulate chain:3 --duration 0.1 --monte-carlo 2 --report " + page).code, 2);
-  EXPECT_EQ(run("simulate chain:3 --duration 0.1 --report /no/such/folder/x.html").code, 2);
+  EXPECT_EQ(run_with_errors("simulate chain:3 --duration 0.1 --step 0.05 --report " + page).code, 0);
+  EXPECT_EQ(run_with_errors("simulate chain:3 --duration 0.1 --step 0.05 --report -").code, 2);
+  EXPECT_EQ(
+      run_with_errors("simulate chain:3 --duration 0.1 --step 0.05 --out " + page + " --report " + page).code,
+      2);
+  EXPECT_EQ(run_with_errors("simulate chain:3 --duration 0.1 --monte-carlo 2 --report " + page).code, 2);
+  EXPECT_EQ(run_with_errors("simulate chain:3 --duration 0.1 --report /no/such/folder/x.html").code, 2);
   fs::remove_all(folder);
 }
 
 TEST_F(ViewCommand, WrongCommandLines) {
-  EXPECT_EQ(run("view").code, 2);
-  EXPECT_EQ(run("view no_such_robot").code, 2);
-  EXPECT_EQ(run("view arm7 --port 70000").code, 2);
-  EXPECT_EQ(run("view arm7 --port -1").code, 2);
-  EXPECT_EQ(run("view arm7 --out /no/such/folder/x.html").code, 2);
+  EXPECT_EQ(run_with_errors("view").code, 2);
+  EXPECT_EQ(run_with_errors("view no_such_robot").code, 2);
+  EXPECT_EQ(run_with_errors("view arm7 --port 70000").code, 2);
+  EXPECT_EQ(run_with_errors("view arm7 --port -1").code, 2);
+  EXPECT_EQ(run_with_errors("view arm7 --out /no/such/folder/x.html").code, 2);
 }
 
 TEST_F(ViewCommand, AnswersItsOwnPageOnly) {
@@ -268,7 +270,7 @@ TEST_F(ViewCommand, DragsAFrame) {
 
 TEST_F(ViewCommand, ShowsScenesWithTheirLoopsClosed) {
   for (const char* scene : {"four_bar", "gripper", "slider_crank", "stewart", "two_arms"})
-    EXPECT_EQ(run("view " + std::string(scene) + " --out /dev/null").code, 0) << scene;
+    EXPECT_EQ(run_with_errors("view " + std::string(scene) + " --out /dev/null").code, 0) << scene;
   Served served("four_bar");
   ASSERT_GT(served.port, 0);
   const std::string page = served.get("/?token=" + served.token, served.host());
@@ -290,14 +292,14 @@ TEST_F(ViewCommand, ComparesTwoRecordings) {
   fs::create_directories(folder);
   const auto in = [&](const char* name) { return (folder / name).string(); };
   const auto simulate = [&](const std::string& words, const char* out) {
-    EXPECT_EQ(run("simulate " + words + " --out " + in(out)).code, 0) << words;
+    EXPECT_EQ(run_with_errors("simulate " + words + " --out " + in(out)).code, 0) << words;
   };
   simulate("double_pendulum --duration 0.2 --step 0.01", "a.csv");
   simulate("double_pendulum --duration 0.2 --step 0.01 --integrator euler", "b.npz");
   simulate("chain:3 --duration 0.1 --step 0.01", "chain.csv");
   simulate("four_bar --duration 0.1 --step 0.01", "bars.csv");
   const auto page = [&](const std::string& words) {
-    return run("report " + words + " --out " + in("page.html"));
+    return run_with_errors("report " + words + " --out " + in("page.html"));
   };
   EXPECT_EQ(page("double_pendulum " + in("a.csv")).code, 0);
   const Printed ran = page("double_pendulum " + in("a.csv") + " --compare " + in("b.npz"));
@@ -308,7 +310,7 @@ TEST_F(ViewCommand, ComparesTwoRecordings) {
        {"\"position difference\"", "\"compared\":true", "\"twin\":0", "dashed, see-through: b.npz"})
     EXPECT_NE(text.find(what), std::string::npos) << what;
   EXPECT_EQ(page("four_bar " + in("bars.csv") + " --compare " + in("bars.csv")).code, 0);
-  EXPECT_EQ(run("report double_pendulum " + in("a.csv") + " --out -").code, 0);
+  EXPECT_EQ(run_with_errors("report double_pendulum " + in("a.csv") + " --out -").code, 0);
   const auto refused = [&](const std::string& words, const char* why) {
     const Printed told = page(words);
     EXPECT_EQ(told.code, 2) << words;
@@ -320,8 +322,8 @@ TEST_F(ViewCommand, ComparesTwoRecordings) {
   refused("double_pendulum " + in("none.csv"), "none.csv");
   refused("double_pendulum " + in("a.csv") + " --compare " + in("none.csv"), "none.csv");
   refused("no_such_robot " + in("a.csv"), "no_such_robot");
-  EXPECT_EQ(run("report double_pendulum " + in("a.csv")).code, 2) << "--out is needed";
-  EXPECT_EQ(run("report double_pendulum " + in("a.csv") + " --out " + in("a.csv")).code, 2);
+  EXPECT_EQ(run_with_errors("report double_pendulum " + in("a.csv")).code, 2) << "--out is needed";
+  EXPECT_EQ(run_with_errors("report double_pendulum " + in("a.csv") + " --out " + in("a.csv")).code, 2);
   fs::remove_all(folder);
 }
 
@@ -381,7 +383,7 @@ TEST_F(ViewCommand, EndsBySignalsAtAnyTime) {
 TEST_F(ViewCommand, ATakenPortIsAnError) {
   Served served("arm7");
   ASSERT_GT(served.port, 0);
-  const Printed ran = run("view arm7 --no-browser --port " + std::to_string(served.port));
+  const Printed ran = run_with_errors("view arm7 --no-browser --port " + std::to_string(served.port));
   EXPECT_EQ(ran.code, 1);
   EXPECT_NE(ran.out.find("port"), std::string::npos);
   EXPECT_EQ(ran.out.find('\n'), ran.out.size() - 1) << "one line: " << ran.out;

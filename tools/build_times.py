@@ -8,6 +8,7 @@ build with CCACHE_DISABLE=1 in an empty folder for figures that mean something.
 import argparse
 import os
 import pathlib
+import re
 import sys
 
 # What a folder of objects belongs to; the first that fits.
@@ -56,6 +57,12 @@ def target_of(output):
     return "other"
 
 
+def shown(output):
+    """A source's path; a joined one by its folder."""
+    name = output.split(".dir/")[-1].removesuffix(".o")
+    return re.sub(r"Unity/unity_(\w+)_(\d+)_cxx\.cxx", r"joined: \1, part \2", name)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("build", nargs="?", default="build", type=pathlib.Path)
@@ -79,10 +86,10 @@ def main():
     print(f"| all | {len(seconds)} | {sum(seconds.values()):.0f} |\n\n| slowest | seconds |\n|---|---:|")
     slowest = sorted(seconds.items(), key=lambda t: -t[1])
     for output, took in slowest[:10]:
-        print(f"| {output.split('.dir/')[-1].removesuffix('.o')} | {took:.1f} |")
+        print(f"| {shown(output)} | {took:.1f} |")
     over = [output for output, took in slowest if options.limit and took > options.limit]
     for output in over:
-        print(f"build_times: {output} took {seconds[output]:.1f} s, limit {options.limit:g} s", file=sys.stderr)
+        print(f"build_times: {shown(output)} took {seconds[output]:.1f} s, limit {options.limit:g} s", file=sys.stderr)
     return 1 if over else 0
 
 

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "articula/batch/batch.hpp"
+#include "articula/batch/callback.hpp"
 #include "articula/batch/mimics.hpp"
 #include "articula/batch/one_state.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
@@ -142,6 +143,8 @@ struct Batch<S>::Data {
   using Output = batching::Output<S>;
   using Worker = batching::Worker<S>;
   using Numbers = batching::Numbers;
+  using OnTile = batching::Callback<void(Worker&, const S* const*, S* const*)>;
+  using OnState = batching::Callback<void(int, const std::span<const S>*, const std::span<S>*)>;
 
   Model model;
   BatchOptions options;
@@ -270,8 +273,7 @@ struct Batch<S>::Data {
 
   /// f(worker, tile). Each thread has a share of the tiles, the same in every call, so that what it read
   /// before is in its cache; who has finished takes from the others' shares.
-  template <class F>
-  void on_threads(std::size_t tiles, const F& f) {
+  void on_threads(std::size_t tiles, batching::Callback<void(int, std::size_t)> f) {
     const std::size_t n = std::min(workers.size(), tiles);
     if (n <= 1) {
       for (std::size_t tile = 0; tile < tiles; ++tile) f(0, tile);
@@ -364,9 +366,8 @@ struct Batch<S>::Data {
   }
 
   /// Checks sizes, then f(worker, in, out) on tiles of states; arrays are in lanes and full coordinates.
-  template <class F>
   void call(const char* function, const batching::ListOf<Input>& inputs,
-            const batching::ListOf<Output>& outputs, const F& f) {
+            const batching::ListOf<Output>& outputs, OnTile f) {
     const std::size_t count = check(function, inputs, outputs);
     make_room(inputs, outputs);
     const bool mimics = model.has_mimics();
@@ -486,9 +487,8 @@ struct Batch<S>::Data {
   }
 
   /// call() for algorithms that are compiled for the model's own inertias alone.
-  template <class F>
   void call_with_model_inertias(const char* function, const batching::ListOf<Input>& inputs,
-                                const batching::ListOf<Output>& outputs, const F& f) {
+                                const batching::ListOf<Output>& outputs, OnTile f) {
     refuse_varied(function);
     call(function, inputs, outputs, f);
   }
@@ -504,6 +504,17 @@ struct Batch<S>::Data {
   template <class F>
   void call_one_by_one(const char* function, const batching::ListOf<Input>& inputs,
                        const batching::ListOf<Output>& outputs, const F& f, bool of_inertias = true) {
+    using In = const std::span<const S>*;
+    using Out = const std::span<S>*;
+    if constexpr (std::is_invocable_v<const F&, int, In, Out>)
+      call_each(function, inputs, outputs, f, of_inertias);
+    else
+      call_each(
+          function, inputs, outputs, [&](int worker, In in, Out out) { f(one(worker), in, out); },
+          of_inertias);
+  }
+  void call_each(const char* function, const batching::ListOf<Input>& inputs,
+                 const batching::ListOf<Output>& outputs, OnState f, bool of_inertias) {
     if (of_inertias) refuse_varied(function);
     const std::size_t count = check(function, inputs, outputs);
     if (options.layout != Layout::rows) make_room_for_one(inputs, outputs);
@@ -527,10 +538,7 @@ struct Batch<S>::Data {
       }
       bool singular = false;
       try {
-        if constexpr (std::is_invocable_v<F, int, decltype(in), decltype(out)>)
-          f(index, in, out);
-        else
-          f(one(index), in, out);
+        f(index, in, out);
       } catch (const Error&) {  // singular, or not finite: sizes are checked
         singular = true;
         w.failed = std::min(w.failed, state);

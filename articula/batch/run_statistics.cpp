@@ -217,15 +217,14 @@ double RunStatistics::covariance(std::size_t i, std::size_t j) const {
 
 std::string RunStatistics::text() const {
   std::string out = fmt::format("{} {} {}\n", columns_, count_, failed_);
-  auto to = std::back_inserter(out);
-  for (const auto* list : {&mean_, &moments_}) fmt::format_to(to, "{}\n", fmt::join(*list, " "));
+  for (const auto* list : {&mean_, &moments_}) out += fmt::format("{}\n", fmt::join(*list, " "));
   for (std::size_t i = 0; i < columns_; ++i) {
     const DyadicHistogram& h = histograms_[i];
-    fmt::format_to(to, "{} {} {} {}\n", h.exponent, h.first_, h.counts_.size(), fmt::join(h.counts_, " "));
-    fmt::format_to(to, "{}", digests_[i].clusters().size());
+    out += fmt::format("{} {} {} {}\n", h.exponent, h.first_, h.counts_.size(), fmt::join(h.counts_, " "));
+    out += fmt::format("{}", digests_[i].clusters().size());
     for (const auto& c : digests_[i].clusters()) {
-      fmt::format_to(to, " {} {}", c.weight, c.mean);
-      if (c.weight > 1) fmt::format_to(to, " {} {}", c.least, c.largest);
+      out += fmt::format(" {} {}", c.weight, c.mean);
+      if (c.weight > 1) out += fmt::format(" {} {}", c.least, c.largest);
     }
     out += '\n';
   }

@@ -17,7 +17,6 @@ namespace {
 using dense::Matrix;
 
 Matrix matrix(const operators::Dense& d) { return dense::view(d.numbers, d.rows, d.columns); }
-Matrix column(std::span<const double> x) { return dense::view(x); }
 
 /// What the equations are made of. root = D^1/2, one number for each joint.
 struct Parts {
@@ -48,7 +47,7 @@ Parts::Parts(const Model& model, In<double> q, In<double> v) {
   }
   F = m * inv_root;
   F_dot = (m_dot - F * root_dot) * inv_root;
-  th = column(v);
+  th = Matrix::column(v);
   V = star(phi) * star(H) * th;
   V_cross = Matrix(V.rows(), V.rows());
   Matrix g(V.rows(), 1);
@@ -62,8 +61,9 @@ Parts::Parts(const Model& model, In<double> q, In<double> v) {
   b = V_cross * (M * V) - M * g;
   xi = star(F) * th, nu = star(m) * th;
   skew = E_psi * lambda - lambda * star(E_psi) - Od * P + P * star(Od);
-  gravity = column(gravity_forces(model, q));
-  quadratic = 2 * ((m_dot * star(m) + m * star(m_dot)) * th - (column(bias_forces(model, q, v)) - gravity));
+  gravity = Matrix::column(gravity_forces(model, q));
+  quadratic =
+      2 * ((m_dot * star(m) + m * star(m_dot)) * th - (Matrix::column(bias_forces(model, q, v)) - gravity));
   DiagonalizedDynamics own(model);
   own.update(q);
   C_nu = C_xi = Matrix(n, 1);
@@ -112,9 +112,9 @@ void check_coriolis(const Parts& p, const CoriolisComponents& parts, Checks& che
   checks.put("V* (E_psi lambda - lambda E_psi* - Od P + P Od*) V = 0", "DIAG (47)",
              star(p.V) * (p.skew * p.V), Matrix(1, 1));
   checks.put("C(th, nu) = c nu + bias, entry by entry", "DIAG (48)",
-             matrix(parts.c) * p.nu + column(parts.bias), p.C_nu);
+             matrix(parts.c) * p.nu + Matrix::column(parts.bias), p.C_nu);
   checks.put("C(th, xi) = c xi + bias, entry by entry", "DIAG (48), Fig. 1",
-             matrix(parts.c_xi) * p.xi + column(parts.bias_xi), p.C_xi);
+             matrix(parts.c_xi) * p.xi + Matrix::column(parts.bias_xi), p.C_xi);
   checks.put("V = psi* H* D^-1/2 nu", "DIAG (49)", smoothed * p.nu, p.V);
 }
 
@@ -140,10 +140,10 @@ std::vector<operators::IdentityResidual> diagonal_identities(const Model& model,
   state.update(q, v);
   const char* const torques = "H*(phi*R + R*star(phi - I))*(star(H)*a + a_bias + star(E)*a_g) + H*phi*b_bias";
   operators::Program(state, operators::parse(torques).node).evaluate({a}, T);
-  checks.put("T = H (phi R + R (phi - I)*) (H* th'' + a + E* a_g) + H phi b", "DIAG (38), (39)", column(T),
-             column(inverse_dynamics(model, q, v, a)));
+  checks.put("T = H (phi R + R (phi - I)*) (H* th'' + a + E* a_g) + H phi b", "DIAG (38), (39)",
+             Matrix::column(T), Matrix::column(inverse_dynamics(model, q, v, a)));
   const Parts parts(model, q, v);
-  check_rates(parts, column(a), checks);
+  check_rates(parts, Matrix::column(a), checks);
   check_coriolis(parts, coriolis_components(model, q, v), checks);
   return checks.found;
 }

@@ -9,7 +9,7 @@ namespace articula {
 
 namespace {
 
-using dense::column, dense::matrix, dense::Matrix, dense::View;
+using dense::matrix, dense::Matrix, dense::View;
 
 /// [[a, 0], [b, a]]
 Matrix lower_blocks(const Mat3<double>& a, const Mat3<double>& b) {
@@ -75,7 +75,7 @@ std::vector<Link> links_of(const Model& model, const std::vector<double>& q) {
       for_each_index<J::nv>([&](auto i) {
         link.A.block(0, i.value, 6, 1) =
             Ad(inverse(centre[k])) *
-            column(spatial(HingeMap<J, double>{axes, tree.pitch[k]}.template row<i.value>()));
+            dense::column(spatial(HingeMap<J, double>{axes, tree.pitch[k]}.template row<i.value>()));
       });
       Pose T;  // T_(i-1,i)     (9.50), (9.53)
       if constexpr (J::nv == 1) {
@@ -111,7 +111,7 @@ std::vector<double> reduced(const Model& model, const Matrix& full) {
 }
 Matrix base_acceleration(const Model& model, const BaseAndTip& ends) {
   const Vec3<double> g = model.gravity();
-  return column(ends.V_0_dot - Spatial<double>{{0, 0, 0}, g});  // -g: MR9 prints +g (docs/math.md 12)
+  return dense::column(ends.V_0_dot - Spatial<double>{{0, 0, 0}, g});  // -g: MR9 prints +g (docs/math.md 12)
 }
 /// F_n+1 in {n}: Ad(T_n+1,n)^T F_tip, and the body that has it; none: -1.
 std::pair<int, Matrix> tip_force(const Model& model, const std::vector<Link>& links, const BaseAndTip& ends) {
@@ -122,7 +122,7 @@ std::pair<int, Matrix> tip_force(const Model& model, const std::vector<Link>& li
   if (f.body < 0) return {-1, {}};
   const Mat3<double>& axes = model.bodies()[f.body].link_axes;
   const Pose tip = inverse(links[f.body].centre) * Pose{axes * f.placement.R, axes * f.placement.p};
-  return {f.body, star(Ad(inverse(tip))) * column(ends.F_tip)};
+  return {f.body, star(Ad(inverse(tip))) * dense::column(ends.F_tip)};
 }
 std::vector<double> stored(const Matrix& v) { return {v.numbers().begin(), v.numbers().end()}; }
 TextbookMatrix stored_matrix(const Matrix& m) { return {m.rows(), m.columns(), stored(m)}; }
@@ -142,7 +142,7 @@ std::vector<double> inverse_dynamics_screws(const Model& model, In<double> q, In
     const Matrix A_v = link.A * dense::view({th_d.data() + link.v, static_cast<std::size_t>(link.freedoms)});
     const Matrix A_a = link.A * dense::view({th_dd.data() + link.v, static_cast<std::size_t>(link.freedoms)});
     const bool on_base = link.inboard < 0;
-    V[i] = link.to_i * (on_base ? column(ends.V_0) : V[link.inboard]) + A_v;               // (9.54)
+    V[i] = link.to_i * (on_base ? dense::column(ends.V_0) : V[link.inboard]) + A_v;        // (9.54)
     V_d[i] = link.to_i * (on_base ? base_acceleration(model, ends) : V_d[link.inboard]) +  // (9.55)
              ad(V[i]) * A_v + A_a;
     F[i] = link.G * V_d[i] - star(ad(V[i])) * (link.G * V[i]);  // (9.56), own part
@@ -199,7 +199,7 @@ ClosedForm closed_form(const Model& model, In<double> q, In<double> v, const Bas
     if (link.inboard >= 0)
       Gamma.block(6 * i, 6 * link.inboard, 6, 6) = link.to_i;  // (9.68)
     else {
-      V_base.part(6 * i, 6) = link.to_i * column(ends.V_0);              // (9.69)
+      V_base.part(6 * i, 6) = link.to_i * dense::column(ends.V_0);       // (9.69)
       base.part(6 * i, 6) = link.to_i * base_acceleration(model, ends);  // (9.70)
     }
   }

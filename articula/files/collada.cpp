@@ -10,6 +10,7 @@
 
 #include "articula/error.hpp"
 #include "articula/files/affine.hpp"
+#include "articula/files/mesh_limits.hpp"
 #include "articula/files/xml_text.hpp"
 
 namespace articula {
@@ -19,12 +20,11 @@ namespace {
 using tinyxml2::XMLElement;
 using V3 = Vec3<double>;
 
-constexpr std::size_t most_corners = 6'000'000;
-constexpr int deepest = 1000;  // of nodes in nodes
+constexpr int deepest_collada_node = 1000;  // of nodes in nodes
 
-class Reader {
+class ColladaReader {
  public:
-  explicit Reader(const std::string& name) : name_(name) { out_.name = name; }
+  explicit ColladaReader(const std::string& name) : name_(name) { out_.name = name; }
 
   TriangleMesh read(std::string_view text) {
     tinyxml2::XMLDocument document;
@@ -107,7 +107,8 @@ class Reader {
   }
 
   void add_node(const XMLElement& node, Affine at, int depth) {
-    if (depth > deepest) refuse(node, fmt::format("nodes are more than {} deep in each other", deepest));
+    if (depth > deepest_collada_node)
+      refuse(node, fmt::format("nodes are more than {} deep in each other", deepest_collada_node));
     for (auto* e = node.FirstChildElement(); e; e = e->NextSiblingElement()) {
       const std::string_view kind = e->Name();
       if (kind == "matrix" || kind == "rotate" || kind == "scale" || kind == "translate") {
@@ -230,6 +231,8 @@ class Reader {
 
 }  // namespace
 
-TriangleMesh parse_collada(std::string_view text, const std::string& name) { return Reader(name).read(text); }
+TriangleMesh parse_collada(std::string_view text, const std::string& name) {
+  return ColladaReader(name).read(text);
+}
 
 }  // namespace articula

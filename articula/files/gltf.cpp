@@ -10,6 +10,7 @@
 #include "articula/error.hpp"
 #include "articula/files/affine.hpp"
 #include "articula/files/json_input.hpp"
+#include "articula/files/mesh_limits.hpp"
 #include "articula/spatial/rotation.hpp"
 
 namespace articula {
@@ -19,13 +20,13 @@ namespace {
 using nlohmann::json;
 using V3 = Vec3<double>;
 
-constexpr std::size_t most_corners = 6'000'000, most_nodes = 100'000;
-constexpr int deepest = 60;  // of nodes in nodes
+constexpr std::size_t most_nodes = 100'000;
+constexpr int deepest_gltf_node = 60;  // of nodes in nodes
 constexpr int in_floats = 5126, triangles = 4;
 
-class Reader {
+class GltfReader {
  public:
-  Reader(const std::string& name, const ReadBeside& beside) : name_(name), beside_(beside) {
+  GltfReader(const std::string& name, const ReadBeside& beside) : name_(name), beside_(beside) {
     out_.name = name;
   }
 
@@ -150,7 +151,8 @@ class Reader {
 
   // --- nodes and meshes ---
   void add_node(const json& index, const Affine& above, int depth) {
-    if (depth > deepest || ++nodes_ > most_nodes) refuse("nodes are too many, or too deep in each other");
+    if (depth > deepest_gltf_node || ++nodes_ > most_nodes)
+      refuse("nodes are too many, or too deep in each other");
     const json& node = entry("nodes", index);
     Affine at;
     if (const auto m = numbers<16>(node, "matrix")) {  // by columns
@@ -226,7 +228,7 @@ class Reader {
 }  // namespace
 
 TriangleMesh parse_gltf(std::string_view bytes, const std::string& name, const ReadBeside& beside) {
-  return Reader(name, beside).read(bytes);
+  return GltfReader(name, beside).read(bytes);
 }
 
 }  // namespace articula

@@ -21,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 constexpr std::uintmax_t largest_file = 64u << 20;
-constexpr std::string_view spaces = " \t\r\f\v";
+constexpr std::string_view blanks = " \t\r\f\v";
 
 [[noreturn]] void refuse(const std::string& name, const std::string& message) {
   throw ModelError(fmt::format("{}: {}", name, message));
@@ -53,10 +53,10 @@ class Points {
 
 /// The next word of a line, taken off its front.
 std::string_view next_word(std::string_view& line) {
-  const std::size_t at = line.find_first_not_of(spaces);
+  const std::size_t at = line.find_first_not_of(blanks);
   if (at == line.npos) return line = {};
   line.remove_prefix(at);
-  const std::size_t end = std::min(line.find_first_of(spaces), line.size());
+  const std::size_t end = std::min(line.find_first_of(blanks), line.size());
   const std::string_view word = line.substr(0, end);
   line.remove_prefix(end);
   return word;

@@ -3,13 +3,10 @@
 #include <fmt/format.h>
 
 #include "articula/error.hpp"
+#include "articula/files/mesh_limits.hpp"
 #include "articula/files/mesh_paths.hpp"
 
 namespace articula {
-
-namespace {
-constexpr std::size_t most_corners = 6'000'000;  // of all meshes together: two million triangles
-}
 
 void MeshShelf::note(const std::string& where, std::string message) {
   findings_.push_back({Finding::Severity::note, where, std::move(message)});

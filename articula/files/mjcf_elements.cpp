@@ -6,14 +6,13 @@
 
 #include "articula/files/mjcf_tree.hpp"
 #include "articula/files/xml_text.hpp"
+#include "articula/spatial/host_vectors.hpp"
 
 namespace articula::mjcf {
 
 namespace {
 
 using V3 = Vec3<double>;
-
-double length(const V3& a) { return std::hypot(a.x, a.y, a.z); }
 
 // --- documents --------------------------------------------------------------------------------------
 void read_compiler(Compiler& out, const Attributes& a) {
@@ -163,7 +162,6 @@ void read_limits(JointItem& out, const Attributes& a, const Compiler& compiler) 
                         in_quotes(a.name()), (*range)[0], (*range)[1]);
     } else {
       // The largest double stands for "no bound", see write_mjcf.
-      constexpr double largest = std::numeric_limits<double>::max();
       if (lower > -largest) out.spec.limits.lower = lower;
       if (upper < largest) out.spec.limits.upper = upper;
     }
@@ -210,12 +208,12 @@ JointItem read_joint(const Attributes& a, const Compiler& compiler, const Pose& 
   out.anchor = frame.p + frame.R * a.vector("pos", {0, 0, 0});
   if (kind != ball) {
     V3 axis = frame.R * a.vector("axis", {0, 0, 1});
-    if (!(length(axis) > 1e-14 && length(axis) < 1e150)) {
+    if (!(norm(axis) > 1e-14 && norm(axis) < 1e150)) {
       a.files().error(a.element(), "the axis of joint {} has no length; expected a direction, such as 0 0 1",
                       in_quotes(a.name()));
       axis = {0, 0, 1};
     }
-    out.spec.axis = axis * (1 / length(axis));
+    out.spec.axis = axis * (1 / norm(axis));
     const double unit = compiler.degrees && kind == hinge ? std::numbers::pi / 180 : 1;
     out.reference = a.number("ref", 0) * unit;
     out.spec.spring_reference = a.number("springref", 0) * unit;
@@ -233,7 +231,7 @@ void apply_segment(Geom& out, const Attributes& a) {
   if (!n) return;
   const V3 from{(*n)[0], (*n)[1], (*n)[2]}, to{(*n)[3], (*n)[4], (*n)[5]};
   const V3 along = from - to;
-  const double half = length(along) / 2;
+  const double half = norm(along) / 2;
   if (!(half > 1e-14)) {
     a.files().error(a.element(), "the points of fromto are the same; correct them");
     return;

@@ -5,6 +5,7 @@
 
 #include "articula/files/mjcf_document.hpp"
 #include "articula/files/xml_text.hpp"
+#include "articula/spatial/host_vectors.hpp"
 
 namespace articula::mjcf {
 
@@ -18,9 +19,7 @@ V3 axis_of_letter(char letter) {
   return c == 'x' ? V3{1, 0, 0} : c == 'y' ? V3{0, 1, 0} : V3{0, 0, 1};
 }
 
-double length(const V3& a) { return std::hypot(a.x, a.y, a.z); }
-
-M3 turn(const V3& axis, double angle) { return rotation(exp_quaternion(axis * (angle / length(axis)))); }
+M3 turn(const V3& axis, double angle) { return rotation(exp_quaternion(axis * (angle / norm(axis)))); }
 
 M3 too_short(const Attributes& a, const char* attribute) {
   a.files().error(a.element(), "{} of <{}> has a direction of no length; correct it", attribute,
@@ -45,11 +44,11 @@ M3 from_axes(const Attributes& a) {
   const auto n = a.numbers("xyaxes", 6, 6);
   if (!n) return M3::identity();
   V3 x{(*n)[0], (*n)[1], (*n)[2]}, y{(*n)[3], (*n)[4], (*n)[5]};
-  if (!(length(x) > 1e-14)) return too_short(a, "xyaxes");
-  x = x * (1 / length(x));
+  if (!(norm(x) > 1e-14)) return too_short(a, "xyaxes");
+  x = x * (1 / norm(x));
   y -= x * dot(x, y);
-  if (!(length(y) > 1e-14)) return too_short(a, "xyaxes");
-  y = y * (1 / length(y));
+  if (!(norm(y) > 1e-14)) return too_short(a, "xyaxes");
+  y = y * (1 / norm(y));
   return from_columns(x, y, cross(x, y));
 }
 
@@ -76,13 +75,13 @@ M3 orientation(const Attributes& a, const Compiler& compiler) {
   if (kind == "xyaxes") return from_axes(a);
   if (kind == "zaxis") {
     const V3 z = a.vector("zaxis", {0, 0, 1});
-    return length(z) > 1e-14 ? rotation_from_z(z * (1 / length(z))) : too_short(a, which);
+    return norm(z) > 1e-14 ? rotation_from_z(z * (1 / norm(z))) : too_short(a, which);
   }
   const auto n = a.numbers("axisangle", 4, 4);
   if (!n) return M3::identity();
   const V3 axis{(*n)[0], (*n)[1], (*n)[2]};
   const double angle = (*n)[3] * (compiler.degrees ? std::numbers::pi / 180 : 1);
-  return length(axis) > 1e-14 ? turn(axis, angle) : too_short(a, which);
+  return norm(axis) > 1e-14 ? turn(axis, angle) : too_short(a, which);
 }
 
 }  // namespace articula::mjcf

@@ -18,9 +18,9 @@ namespace {
 
 using V3 = Vec3<double>;
 
-class Builder {
+class MjcfBuilder {
  public:
-  explicit Builder(const ModelText& model) : files_(model), tree_(read_tree(model, files_)) {}
+  explicit MjcfBuilder(const ModelText& model) : files_(model), tree_(read_tree(model, files_)) {}
   LoadedModel build();
 
  private:
@@ -44,7 +44,7 @@ class Builder {
   std::set<std::string, std::less<>> link_names_, joint_names_;
 };
 
-LoadedModel Builder::build() {
+LoadedModel MjcfBuilder::build() {
   read_top();
   note_sections();
   name_bodies();
@@ -64,7 +64,7 @@ LoadedModel Builder::build() {
 }
 
 /// The model's name and gravity.
-void Builder::read_top() {
+void MjcfBuilder::read_top() {
   const Document& main = tree_.documents.front();
   const std::string name = Attributes(files_, *main.root).text("model", "MuJoCo Model");
   out_.spec.name = name.empty() ? "model" : name;
@@ -81,7 +81,7 @@ void Builder::read_top() {
   }
 }
 
-void Builder::note_sections() {
+void MjcfBuilder::note_sections() {
   constexpr std::string_view read[] = {"compiler", "option", "default",  "asset", "worldbody", "equality",
                                        "actuator", "tendon", "keyframe", "size",  "visual",    "statistic"};
   for (const Element* section : files_.children(*tree_.documents.front().root)) {
@@ -91,13 +91,13 @@ void Builder::note_sections() {
   }
 }
 
-std::string Builder::unused(std::string name, std::set<std::string, std::less<>>& taken) {
+std::string MjcfBuilder::unused(std::string name, std::set<std::string, std::less<>>& taken) {
   while (!taken.insert(name).second) name += '_';
   return name;
 }
 
 /// Names that the file gives first, so that made-up ones give way.
-void Builder::name_bodies() {
+void MjcfBuilder::name_bodies() {
   names_.links.resize(tree_.bodies.size());
   for (const bool given : {true, false})
     for (std::size_t i = 0; i < tree_.bodies.size(); ++i) {
@@ -113,7 +113,7 @@ void Builder::name_bodies() {
 }
 
 /// What MuJoCo refuses.
-void Builder::check_joints(const BodyItem& body) {
+void MjcfBuilder::check_joints(const BodyItem& body) {
   bool ball = false;
   for (const JointItem& joint : body.joints) {
     const bool free = joint.spec.kind == JointKind::free;
@@ -127,7 +127,7 @@ void Builder::check_joints(const BodyItem& body) {
 
 /// A body's joints move it one after the other; all but the last have a massless link of their own. Each such link
 /// has the body's axes and its origin on the joint.
-void Builder::add_body(int index) {
+void MjcfBuilder::add_body(int index) {
   const BodyItem& body = body_at(index);
   const std::string& name = names_.links[std::size_t(index)];
   const std::string where = files_.where(*body.element);
@@ -161,8 +161,8 @@ void Builder::add_body(int index) {
 }
 
 /// The coordinate is MuJoCo's: zero is where the file's pose has been moved back by `ref`.
-void Builder::add_joint(const BodyItem& body, JointItem item, const std::string& parent,
-                        const std::string& child, Pose placement) {
+void MjcfBuilder::add_joint(const BodyItem& body, JointItem item, const std::string& parent,
+                            const std::string& child, Pose placement) {
   JointSpec& joint = item.spec;
   if (!names_.joints.emplace(joint.name, int(names_.numbered.size())).second)
     files_.error(*body.element, "the name {} of a joint in this body is taken; rename it",
@@ -179,7 +179,7 @@ void Builder::add_joint(const BodyItem& body, JointItem item, const std::string&
   out_.spec.add_joint(std::move(joint));
 }
 
-void Builder::scale_masses() {
+void MjcfBuilder::scale_masses() {
   const double wanted = tree_.documents.front().compiler.total_mass;
   if (!(wanted > 0)) return;
   double total = 0;
@@ -193,7 +193,7 @@ void Builder::scale_masses() {
   }
 }
 
-void Builder::add_site(const Site& site, int body) {
+void MjcfBuilder::add_site(const Site& site, int body) {
   if (!site.name.empty() && !names_.sites.emplace(site.name, int(names_.placed_sites.size())).second)
     files_.error(*site.element, "the name {} of a site is taken; rename it", in_quotes(site.name));
   names_.placed_sites.push_back({body, site.pose});
@@ -204,7 +204,7 @@ void Builder::add_site(const Site& site, int body) {
   out_.spec.add_frame({name, names_.link_of(body), site.pose, files_.where(*site.element)});
 }
 
-void Builder::add_sites() {
+void MjcfBuilder::add_sites() {
   for (const Site& site : tree_.world_sites) add_site(site, -1);
   for (std::size_t i = 0; i < tree_.bodies.size(); ++i)
     for (const Site& site : tree_.bodies[i].sites) add_site(site, int(i));
@@ -219,6 +219,6 @@ const std::string& Names::link_of(int body) const {
 
 }  // namespace mjcf
 
-LoadedModel parse_mjcf(const ModelText& model) { return mjcf::Builder(model).build(); }
+LoadedModel parse_mjcf(const ModelText& model) { return mjcf::MjcfBuilder(model).build(); }
 
 }  // namespace articula

@@ -13,9 +13,9 @@ namespace {
 
 using V3 = Vec3<double>;
 
-class Reader {
+class ReferenceReader {
  public:
-  Reader(const Tree& tree, Names& names, Files& files, LoadedModel& out)
+  ReferenceReader(const Tree& tree, Names& names, Files& files, LoadedModel& out)
       : tree_(tree), names_(names), files_(files), out_(out) {}
   void read();
 
@@ -59,8 +59,8 @@ class Reader {
 
 // --- names ------------------------------------------------------------------------------------------
 /// With the suffix of a copy where there is such a name, else without.
-bool Reader::find_all(const Instance& instance, const std::string& suffix,
-                      const std::vector<Reference>& references, Meant& out) const {
+bool ReferenceReader::find_all(const Instance& instance, const std::string& suffix,
+                               const std::vector<Reference>& references, Meant& out) const {
   out.found.clear();
   bool in_copy = suffix == instance.suffix;
   for (const Reference& r : references) {
@@ -79,8 +79,8 @@ bool Reader::find_all(const Instance& instance, const std::string& suffix,
   return in_copy;
 }
 
-std::vector<Reader::Meant> Reader::resolve(const Attributes& a, const Instance& instance,
-                                           const std::vector<Reference>& references) {
+std::vector<ReferenceReader::Meant> ReferenceReader::resolve(const Attributes& a, const Instance& instance,
+                                                             const std::vector<Reference>& references) {
   std::vector<Meant> out;
   const auto named = [&](const std::string& suffix) {
     return a.name().empty() ? fmt::format("{}{}", a.element().Name(), ++unnamed_)
@@ -101,7 +101,7 @@ std::vector<Reader::Meant> Reader::resolve(const Attributes& a, const Instance& 
   return out;
 }
 
-void Reader::read() {
+void ReferenceReader::read() {
   for (const Instance& instance : tree_.instances)
     for (const Attributes& a : elements_of(instance, "tendon", "tendon", files_)) read_tendon(a, instance);
   for (const Instance& instance : tree_.instances) {
@@ -113,7 +113,7 @@ void Reader::read() {
 }
 
 // --- tendons and equalities -------------------------------------------------------------------------
-void Reader::read_tendon(const Attributes& a, const Instance& instance) {
+void ReferenceReader::read_tendon(const Attributes& a, const Instance& instance) {
   if (std::string_view(a.element().Name()) != "fixed") {
     files_.ignore("<spatial> of <tendon>", a.element(), "only fixed tendons couple joints here");
     return;
@@ -140,7 +140,7 @@ void Reader::read_tendon(const Attributes& a, const Instance& instance) {
   }
 }
 
-void Reader::read_equality(const Attributes& a, const Instance& instance) {
+void ReferenceReader::read_equality(const Attributes& a, const Instance& instance) {
   const std::string_view tag = a.element().Name();
   if (!a.flag("active", true)) {
     files_.ignore("<" + shown(tag) + "> that is not active", a.element(), "it does not hold when it starts");
@@ -158,7 +158,7 @@ void Reader::read_equality(const Attributes& a, const Instance& instance) {
 
 /// connect: the anchor of body 1 stays where it is on body 2; weld: body 2 stays as it is on body 1. Or two sites
 /// meet.
-void Reader::read_loop(const Attributes& a, const Instance& instance, bool weld) {
+void ReferenceReader::read_loop(const Attributes& a, const Instance& instance, bool weld) {
   LoopSpec loop;
   loop.kind = weld ? JointKind::fixed : JointKind::spherical;
   loop.where = files_.where(a.element());
@@ -203,7 +203,7 @@ void Reader::read_loop(const Attributes& a, const Instance& instance, bool weld)
   }
 }
 
-std::vector<double> Reader::polynomial(const Attributes& a) {
+std::vector<double> ReferenceReader::polynomial(const Attributes& a) {
   std::vector<double> out = a.numbers("polycoef", 1, 5).value_or(std::vector<double>{0, 1});
   while (out.size() > 1 && out.back() == 0) out.pop_back();
   return out;
@@ -223,9 +223,9 @@ std::vector<double> moved(const std::vector<double>& c, double x0, double y0) {
   return out;
 }
 
-void Reader::add_coupling(const Attributes& a, const std::string& name, int joint, int source,
-                          std::vector<double> coefficients,
-                          const std::vector<std::pair<int, double>>& further) {
+void ReferenceReader::add_coupling(const Attributes& a, const std::string& name, int joint, int source,
+                                   std::vector<double> coefficients,
+                                   const std::vector<std::pair<int, double>>& further) {
   const auto at = [&](int i) -> const NumberedJoint& { return names_.numbered[std::size_t(i)]; };
   CouplingSpec out{name, at(joint).name, at(source).name, std::move(coefficients), files_.where(a.element())};
   std::vector<int> all{joint, source};
@@ -244,8 +244,8 @@ void Reader::add_coupling(const Attributes& a, const std::string& name, int join
 }
 
 /// See mimic_mark.
-bool Reader::is_mimic(const std::string& name, int joint, int source,
-                      const std::vector<double>& coefficients) {
+bool ReferenceReader::is_mimic(const std::string& name, int joint, int source,
+                               const std::vector<double>& coefficients) {
   if (!name.starts_with(mimic_mark) || coefficients.size() > 2) return false;
   const std::string& follower = names_.numbered[std::size_t(joint)].name;
   for (JointSpec& spec : out_.spec.joints)
@@ -255,7 +255,7 @@ bool Reader::is_mimic(const std::string& name, int joint, int source,
   return true;
 }
 
-void Reader::read_joint_coupling(const Attributes& a, const Instance& instance) {
+void ReferenceReader::read_joint_coupling(const Attributes& a, const Instance& instance) {
   const auto meant =
       resolve(a, instance,
               {{&names_.joints, "joint", a.text("joint1")}, {&names_.joints, "joint", a.text("joint2")}});
@@ -271,7 +271,7 @@ void Reader::read_joint_coupling(const Attributes& a, const Instance& instance) 
 }
 
 /// L1 - L1(0) = polynomial of L2 - L2(0), where that is a straight line: solved for the first joint.
-void Reader::read_tendon_coupling(const Attributes& a, const Instance& instance) {
+void ReferenceReader::read_tendon_coupling(const Attributes& a, const Instance& instance) {
   const std::vector<double> c = polynomial(a);
   const auto meant = resolve(
       a, instance,
@@ -311,7 +311,7 @@ void Reader::read_tendon_coupling(const Attributes& a, const Instance& instance)
 }
 
 // --- actuators --------------------------------------------------------------------------------------
-void Reader::read_actuator(const Attributes& a, const Instance& instance) {
+void ReferenceReader::read_actuator(const Attributes& a, const Instance& instance) {
   const char* const joint = a.has("joint") ? "joint" : a.has("jointinparent") ? "jointinparent" : nullptr;
   if (joint) {
     for (const Meant& m : resolve(a, instance, {{&names_.joints, "joint", a.text(joint)}}))
@@ -337,7 +337,7 @@ std::optional<std::pair<double, double>> bounds(const Attributes& a, const char*
   return std::pair((*n)[0], (*n)[1]);
 }
 
-void Reader::add_actuator(const Attributes& a, const std::string& name, int joint, double factor) {
+void ReferenceReader::add_actuator(const Attributes& a, const std::string& name, int joint, double factor) {
   const NumberedJoint& on = names_.numbered[std::size_t(joint)];
   const int freedoms = nv_of(on.kind);
   ActuatorSpec out;
@@ -384,7 +384,7 @@ std::vector<Attributes> elements_of(const Instance& instance, std::string_view s
 }
 
 void read_references(const Tree& tree, Names& names, Files& files, LoadedModel& out) {
-  Reader(tree, names, files, out).read();
+  ReferenceReader(tree, names, files, out).read();
 }
 
 }  // namespace articula::mjcf

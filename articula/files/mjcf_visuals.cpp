@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "articula/files/mesh_limits.hpp"
 #include "articula/files/mjcf.hpp"
 #include "articula/files/mjcf_inertia.hpp"
 #include "articula/files/xml_text.hpp"
@@ -14,7 +15,6 @@ namespace mjcf {
 
 namespace {
 
-constexpr std::size_t most_corners = 6'000'000;
 constexpr int last_shown_group = 2;
 
 /// A ball of radius one, for ellipsoids.

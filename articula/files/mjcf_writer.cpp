@@ -17,7 +17,6 @@ namespace {
 
 using V3 = Vec3<double>;
 
-bool is_zero(const V3& a) { return a.x == 0 && a.y == 0 && a.z == 0; }
 bool is_massless(const MassProperties& m) {
   const Sym3<double>& J = m.inertia;
   return m.mass == 0 && is_zero({J.xx, J.yy, J.zz}) && is_zero({J.xy, J.xz, J.yz});
@@ -285,7 +284,7 @@ void Writer::write_shapes(const std::string& link, int depth) {
                             shape.radius, shape.length / 2);
     }
     line(depth, "<geom type=\"{}\"{}{} contype=\"0\" conaffinity=\"0\" group=\"2\"/>", solid,
-         say(shape.placement), shape.color ? fmt::format(" rgba=\"{}\"", fmt::join(*shape.color, " ")) : "");
+         say(shape.placement), shape.color ? fmt::format(" rgba=\"{}\"", articula::say(*shape.color)) : "");
   }
 }
 

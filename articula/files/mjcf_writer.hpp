@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <iterator>
-#include <limits>
 #include <map>
 #include <set>
 #include <string>
@@ -16,7 +15,6 @@
 namespace articula::mjcf {
 
 inline constexpr std::string_view format = "MJCF";
-inline constexpr double largest = std::numeric_limits<double>::max();
 
 /// One joint of MJCF: a freedom of ours, or a ball or free joint.
 struct Part {
@@ -59,7 +57,7 @@ class Writer {
   template <class... A>
   void line(int depth, fmt::format_string<A...> text, A&&... a) {
     out_.append(2 * static_cast<std::size_t>(depth), ' ');
-    fmt::format_to(std::back_inserter(out_), text, std::forward<A>(a)...);
+    out_ += fmt::format(text, std::forward<A>(a)...);
     out_ += '\n';
   }
 

@@ -10,11 +10,11 @@ namespace articula {
 
 namespace {
 
-using Index = std::uint32_t;
+using Corner = std::uint32_t;
 using V3 = Vec3<double>;
 constexpr long most_work = 20'000'000;
 
-V3 point(std::span<const float> points, Index i) {
+V3 point(std::span<const float> points, Corner i) {
   return {points[3 * std::size_t(i)], points[3 * std::size_t(i) + 1], points[3 * std::size_t(i) + 2]};
 }
 
@@ -29,7 +29,7 @@ bool inside(const Flat& a, const Flat& b, const Flat& c, const Flat& p) {
   return turn(a, b, p) >= 0 && turn(b, c, p) >= 0 && turn(c, a, p) >= 0;
 }
 
-std::vector<Flat> flattened(std::span<const float> points, std::span<const Index> polygon) {
+std::vector<Flat> flattened(std::span<const float> points, std::span<const Corner> polygon) {
   V3 normal{0, 0, 0};  // Newell's, from the first point so that little is lost far from the origin
   const V3 origin = point(points, polygon[0]);
   for (std::size_t i = 0; i < polygon.size(); ++i)
@@ -37,7 +37,7 @@ std::vector<Flat> flattened(std::span<const float> points, std::span<const Index
         cross(point(points, polygon[i]) - origin, point(points, polygon[(i + 1) % polygon.size()]) - origin);
   const double x = std::abs(normal.x), y = std::abs(normal.y), z = std::abs(normal.z);
   std::vector<Flat> out;
-  for (const Index i : polygon) {
+  for (const Corner i : polygon) {
     const V3 p = point(points, i);
     if (x >= y && x >= z)
       out.push_back({normal.x < 0 ? -p.y : p.y, p.z});
@@ -49,7 +49,7 @@ std::vector<Flat> flattened(std::span<const float> points, std::span<const Index
   return out;
 }
 
-float squared_distance(std::span<const float> points, Index a, Index b) {
+float squared_distance(std::span<const float> points, Corner a, Corner b) {
   const float* const p = &points[3 * std::size_t(a)];
   const float* const q = &points[3 * std::size_t(b)];
   const float x = q[0] - p[0], y = q[1] - p[1], z = q[2] - p[2];
@@ -64,7 +64,7 @@ struct FlatFloat {
 };
 
 /// The two coordinates that the first corner of any size is seen in.
-std::array<std::size_t, 2> axes_of(std::span<const float> points, std::span<const Index> polygon) {
+std::array<std::size_t, 2> axes_of(std::span<const float> points, std::span<const Corner> polygon) {
   for (std::size_t k = 0; k < polygon.size(); ++k) {
     const float* const a = &points[3 * std::size_t(polygon[k])];
     const float* const b = &points[3 * std::size_t(polygon[(k + 1) % polygon.size()])];
@@ -93,12 +93,12 @@ bool inside(const std::array<FlatFloat, 3>& triangle, const FlatFloat& p) {
 
 }  // namespace
 
-void PolygonCutter::cut_as_mujoco(std::span<const float> points, std::span<const Index> polygon,
-                                  std::vector<Index>& corners) {
+void PolygonCutter::cut_as_mujoco(std::span<const float> points, std::span<const Corner> polygon,
+                                  std::vector<Corner>& corners) {
   if (polygon.size() > most_corners_there) return;
   const auto [right, up] = axes_of(points, polygon);
-  std::vector<Index> left(polygon.begin(), polygon.end());
-  const auto flat = [&, right = right, up = up](Index i) {
+  std::vector<Corner> left(polygon.begin(), polygon.end());
+  const auto flat = [&, right = right, up = up](Corner i) {
     return FlatFloat{points[3 * std::size_t(i) + right], points[3 * std::size_t(i) + up]};
   };
   std::size_t at = 0, tries = left.size(), before = left.size();
@@ -109,7 +109,7 @@ void PolygonCutter::cut_as_mujoco(std::span<const float> points, std::span<const
       before = tries = n;
     else
       --tries;
-    const Index i = left[at], j = left[(at + 1) % n], k = left[(at + 2) % n];
+    const Corner i = left[at], j = left[(at + 1) % n], k = left[(at + 2) % n];
     const std::array<FlatFloat, 3> t{flat(i), flat(j), flat(k)};
     const float corner = (t[1].x - t[0].x) * (t[2].y - t[1].y) - (t[1].y - t[0].y) * (t[2].x - t[1].x);
     const float area = (t[0].x * t[1].y - t[0].y * t[1].x) * 0.5f;  // seen from the origin, not the polygon's
@@ -127,9 +127,9 @@ void PolygonCutter::cut_as_mujoco(std::span<const float> points, std::span<const
   if (left.size() == 3) corners.insert(corners.end(), {left[0], left[1], left[2]});
 }
 
-void PolygonCutter::cut(std::span<const float> points, std::span<const Index> polygon,
-                        std::vector<Index>& corners) {
-  const auto add = [&](Index a, Index b, Index c) { corners.insert(corners.end(), {a, b, c}); };
+void PolygonCutter::cut(std::span<const float> points, std::span<const Corner> polygon,
+                        std::vector<Corner>& corners) {
+  const auto add = [&](Corner a, Corner b, Corner c) { corners.insert(corners.end(), {a, b, c}); };
   if (polygon.size() == 4) {  // by its shorter diagonal
     const auto& p = polygon;
     const bool first = squared_distance(points, p[0], p[2]) < squared_distance(points, p[1], p[3]);

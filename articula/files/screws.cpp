@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "articula/spatial/host_vectors.hpp"
 #include "articula/spatial/inertia.hpp"
 
 namespace articula {
@@ -16,7 +17,6 @@ using V3 = Vec3<double>;
 constexpr double unit_tolerance = 1e-6;
 constexpr double no_pitch = 1e-9;  // metres per radian, and of |v|: what rounding leaves of a pitch of zero
 
-double norm(const V3& a) { return std::hypot(a.x, a.y, a.z); }
 std::string say(const Spatial<double>& s) {
   return fmt::format("({:.6g}, {:.6g}, {:.6g}, {:.6g}, {:.6g}, {:.6g})", s.w.x, s.w.y, s.w.z, s.v.x, s.v.y,
                      s.v.z);

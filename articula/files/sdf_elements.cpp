@@ -1,7 +1,6 @@
 // What the links and joints of an SDF file say.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <numbers>
 
 #include "articula/files/sdf_parser.hpp"
@@ -13,16 +12,14 @@ namespace articula::sdf {
 
 namespace {
 
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double no_limit = 1e16;  // as SDF writes it
 
-std::string attribute(const tinyxml2::XMLElement& e, const char* name) {
-  const char* value = e.Attribute(name);
+}  // namespace
+
+std::string Parser::attribute(const Element& e, const char* name) {
+  const char* const value = e.Attribute(name);
   return value ? value : "";
 }
-
-}  // namespace
 
 std::string Parser::text_of(const Element* e) const {
   const char* const text = e ? e->GetText() : nullptr;

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 #include "articula/files/xml_text.hpp"
 #include "articula/model/name_index.hpp"
 
@@ -11,7 +9,6 @@ namespace articula::sdf {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::string_view own = "__model__";
 
 bool is_own(const Model& model, std::string_view name) {

@@ -15,8 +15,8 @@ namespace articula::sdf {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr int deepest = 200;      // of models in models and files in files
-constexpr int most_files = 1000;  // that one file may include, in all
+constexpr int deepest_model = 200;  // of models in models and files in files
+constexpr int most_files = 1000;    // that one file may include, in all
 constexpr int oldest_minor = 2, newest_minor = 12;
 
 /// Puts a value back at the end of a block.
@@ -31,11 +31,6 @@ class Restored {
   T& value_;
   T before_;
 };
-
-std::string attribute(const tinyxml2::XMLElement& e, const char* name) {
-  const char* value = e.Attribute(name);
-  return value ? value : "";
-}
 
 }  // namespace
 
@@ -123,8 +118,8 @@ Model Parser::read_model(const Element& e) {
   model.placement_frame = attribute(e, "placement_frame");
   model.placement = placement_of(e, owner);
   model.is_static = flag_in(e, "static");
-  if (++depth_ > deepest) {
-    error(e.GetLineNum(), "there are more than {} models in each other here", deepest);
+  if (++depth_ > deepest_model) {
+    error(e.GetLineNum(), "there are more than {} models in each other here", deepest_model);
   } else {
     for (const Element* c = e.FirstChildElement(); c; c = c->NextSiblingElement()) read_entry(*c, model);
   }
@@ -191,9 +186,9 @@ std::optional<Model> Parser::included(const Element& e, const std::string& uri) 
           in_quotes(uri));
     return {};
   }
-  if (++opened_ > most_files || depth_ >= deepest) {
-    error(e.GetLineNum(), "files include each other more than {} deep, or more than {} times in all", deepest,
-          most_files);
+  if (++opened_ > most_files || depth_ >= deepest_model) {
+    error(e.GetLineNum(), "files include each other more than {} deep, or more than {} times in all",
+          deepest_model, most_files);
     return {};
   }
   ModelText text = *found;

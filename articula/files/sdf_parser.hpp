@@ -31,6 +31,7 @@ class Parser : XmlReader {
   void read_frame(const Element& e, Model& model);
 
   // sdf_elements.cpp: what links and joints say.
+  static std::string attribute(const Element& e, const char* name);  // empty if it is not there
   std::string text_of(const Element* e) const;
   double number_in(const Element& parent, const char* name, const std::string& owner, double missing);
   bool flag_in(const Element& parent, const char* name) const;

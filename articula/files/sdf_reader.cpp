@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "articula/error.hpp"
 #include "articula/files/sdf.hpp"
@@ -18,7 +17,6 @@ namespace sdf {
 namespace {
 
 using V3 = Vec3<double>;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 struct Type {
   std::string_view name;

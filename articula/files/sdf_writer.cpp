@@ -38,9 +38,9 @@ const SdfType* type_of(JointKind kind) {
   return at == std::end(types) ? nullptr : at;
 }
 
-class Writer {
+class SdfWriter {
  public:
-  Writer(const ModelSpec& spec, const ModelExtras& extras)
+  SdfWriter(const ModelSpec& spec, const ModelExtras& extras)
       : spec_(spec), extras_(extras), shapes_(by_link(extras)) {}
   std::string write();
 
@@ -67,7 +67,7 @@ class Writer {
   template <class... A>
   void line(fmt::format_string<A...> text, A&&... a) {
     out_.append(indent_, ' ');
-    fmt::format_to(std::back_inserter(out_), text, std::forward<A>(a)...);
+    out_ += fmt::format(text, std::forward<A>(a)...);
     out_ += '\n';
   }
   /// At the end of a block, where nothing may be thrown: what is missing for want of memory is told in the end.
@@ -86,7 +86,7 @@ class Writer {
     line("<{}{}>", name, fmt::format(attributes, std::forward<A>(a)...));
     indent_ += 2;
     struct End {
-      Writer* self;
+      SdfWriter* self;
       const char* name;
       ~End() { self->close(name); }
     };
@@ -106,7 +106,7 @@ class Writer {
 
 [[noreturn]] void refuse(std::string message) { throw ModelError(std::move(message)); }
 
-void Writer::name_all() {
+void SdfWriter::name_all() {
   for (const LinkSpec& l : spec_.links)
     if (!is_world_link(l.name)) names_.add('l', l.name, "_link");
   for (const JointSpec& j : spec_.joints) names_.add('j', j.name, "_joint");
@@ -115,7 +115,7 @@ void Writer::name_all() {
 }
 
 /// And what SDF cannot say of the tree.
-void Writer::find_carriers() {
+void SdfWriter::find_carriers() {
   for (const JointSpec& j : spec_.joints) {
     carrier_.emplace(j.child, &j);
     if (j.kind == JointKind::free && j.parent != world)
@@ -138,13 +138,13 @@ void Writer::find_carriers() {
   }
 }
 
-std::string_view Writer::version() const {
+std::string_view SdfWriter::version() const {
   const auto any = [&](auto has) { return std::any_of(spec_.joints.begin(), spec_.joints.end(), has); };
   if (!couplings_.empty() || any([](const JointSpec& j) { return j.mimic.has_value(); })) return "1.11";
   return any([](const JointSpec& j) { return j.kind == JointKind::helical; }) ? "1.10" : "1.9";
 }
 
-std::string Writer::write() {
+std::string SdfWriter::write() {
   find_carriers();
   name_all();
   // What floats, what is fixed to the world without a link, and gravity, there is in worlds only.
@@ -192,13 +192,13 @@ std::string Writer::write() {
   return std::move(out_);
 }
 
-void Writer::write_pose(const Pose& pose, const std::string& relative_to) {
+void SdfWriter::write_pose(const Pose& pose, const std::string& relative_to) {
   const std::string in = relative_to.empty() ? "" : fmt::format(" relative_to=\"{}\"", relative_to);
   if (is_identity(pose.R) && pose.p.x == 0 && pose.p.y == 0 && pose.p.z == 0 && in.empty()) return;
   line("<pose{}>{} {}</pose>", in, say(pose.p), is_identity(pose.R) ? "0 0 0" : say(angles_of(pose.R)));
 }
 
-void Writer::write_link(const LinkSpec& link) {
+void SdfWriter::write_link(const LinkSpec& link) {
   const auto e = inside("link", " name=\"{}\"", link_name(link.name));
   if (const auto carrier = carrier_.find(link.name); carrier != carrier_.end()) {
     const JointSpec& joint = *carrier->second;
@@ -215,7 +215,7 @@ void Writer::write_link(const LinkSpec& link) {
       write_shape(shapes->second->shapes[i], i + 1);
 }
 
-void Writer::write_shape(const Shape& shape, std::size_t number) {
+void SdfWriter::write_shape(const Shape& shape, std::size_t number) {
   std::string solid;
   switch (shape.kind) {
     case ShapeKind::box:
@@ -237,11 +237,11 @@ void Writer::write_shape(const Shape& shape, std::size_t number) {
   const auto e = inside("visual", " name=\"visual{}\"", number);
   write_pose(shape.placement, "");
   line("<geometry>{}</geometry>", solid);
-  if (const auto& c = shape.color) line("<material><diffuse>{}</diffuse></material>", fmt::join(*c, " "));
+  if (const auto& c = shape.color) line("<material><diffuse>{}</diffuse></material>", say(*c));
 }
 
 /// Always: a link that says nothing has 1 kg.
-void Writer::write_inertial(const MassProperties& mass) {
+void SdfWriter::write_inertial(const MassProperties& mass) {
   const auto e = inside("inertial", "");
   const Sym3<double>& J = mass.inertia;
   write_pose({Mat3<double>::identity(), mass.center_of_mass}, "");
@@ -251,7 +251,7 @@ void Writer::write_inertial(const MassProperties& mass) {
 }
 
 // --- joints -----------------------------------------------------------------------------------------
-void Writer::write_joint(const JointSpec& joint) {
+void SdfWriter::write_joint(const JointSpec& joint) {
   const std::string owner = "joint '" + joint.name + "'";
   require_finite("SDF", owner, {joint.axis.x, joint.axis.y, joint.axis.z, joint.pitch});
   if (joint.kind == JointKind::free) return;  // nothing carries the link
@@ -267,7 +267,7 @@ void Writer::write_joint(const JointSpec& joint) {
 }
 
 /// As Drake has it: in the plane of the joint's x and y.
-void Writer::write_planar(const JointSpec& joint) {
+void SdfWriter::write_planar(const JointSpec& joint) {
   const auto e = inside("drake:joint", " name=\"{}\" type=\"planar\"", escaped(names_('j', joint.name)));
   line("<drake:parent>{}</drake:parent>", link_name(joint.parent));
   line("<drake:child>{}</drake:child>", link_name(joint.child));
@@ -276,7 +276,7 @@ void Writer::write_planar(const JointSpec& joint) {
   write_armature(joint);
 }
 
-void Writer::write_axis(const JointSpec& joint, int i, const V3& axis, const char* name) {
+void SdfWriter::write_axis(const JointSpec& joint, int i, const V3& axis, const char* name) {
   const std::string owner = "joint '" + joint.name + "'";
   require_finite("SDF", owner,
                  {axis.x, axis.y, axis.z, joint.damping[i], joint.friction[i], joint.stiffness[i],
@@ -304,7 +304,7 @@ void Writer::write_axis(const JointSpec& joint, int i, const V3& axis, const cha
 }
 
 /// From a mimic, or from a coupling, which says the same as a constraint.
-void Writer::write_mimic(const JointSpec& joint) {
+void SdfWriter::write_mimic(const JointSpec& joint) {
   std::optional<Mimic> mimic = joint.mimic;
   if (const auto coupling = couplings_.find(joint.name); coupling != couplings_.end() && !mimic) {
     auto c = coupling->second->coefficients;
@@ -319,7 +319,7 @@ void Writer::write_mimic(const JointSpec& joint) {
   number("reference", 0);
 }
 
-void Writer::write_armature(const JointSpec& joint) {
+void SdfWriter::write_armature(const JointSpec& joint) {
   const int freedoms = nv_of(joint.kind);
   std::string all;
   bool any = false;
@@ -333,7 +333,7 @@ void Writer::write_armature(const JointSpec& joint) {
 }
 
 // --- loops and frames -------------------------------------------------------------------------------
-Pose Writer::pose_at_zero(const std::string& link) const {
+Pose SdfWriter::pose_at_zero(const std::string& link) const {
   Pose out;
   for (auto at = carrier_.find(link); at != carrier_.end(); at = carrier_.find(at->second->parent))
     out = at->second->placement * out;
@@ -341,7 +341,7 @@ Pose Writer::pose_at_zero(const std::string& link) const {
 }
 
 /// A joint's frame is one: SDF says loops that are closed at zero.
-void Writer::write_loop(const LoopSpec& loop) {
+void SdfWriter::write_loop(const LoopSpec& loop) {
   const SdfType* const type = type_of(loop.kind);
   if (!type) refuse(fmt::format("loop '{}' is {}, which SDF has no name for", loop.name, name_of(loop.kind)));
   const Pose apart = inverse(pose_at_zero(loop.first) * loop.first_placement) * pose_at_zero(loop.second) *
@@ -365,7 +365,7 @@ void Writer::write_loop(const LoopSpec& loop) {
   }
 }
 
-void Writer::write_frame(const FrameSpec& frame) {
+void SdfWriter::write_frame(const FrameSpec& frame) {
   require_finite("SDF", "frame '" + frame.name + "'", frame.placement);
   const auto e = inside("frame", " name=\"{}\" attached_to=\"{}\"", escaped(names_('f', frame.name)),
                         link_name(frame.link));
@@ -378,10 +378,10 @@ std::string write_sdf(const ModelSpec& spec, const ModelExtras& extras) {
   constexpr JointKind split[] = {JointKind::cylindrical};
   if (std::none_of(spec.joints.begin(), spec.joints.end(),
                    [](auto& j) { return j.kind == JointKind::cylindrical; }))
-    return Writer(spec, extras).write();
+    return SdfWriter(spec, extras).write();
   ModelSpec plain = spec;
   split_joints(plain, split);
-  return Writer(plain, extras).write();
+  return SdfWriter(plain, extras).write();
 }
 
 }  // namespace articula

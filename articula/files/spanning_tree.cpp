@@ -7,9 +7,9 @@ namespace articula {
 namespace {
 
 /// Links, and the world as one more.
-class Builder {
+class TreeBuilder {
  public:
-  Builder(int links, const std::vector<TreeEdge>& edges, int first)
+  TreeBuilder(int links, const std::vector<TreeEdge>& edges, int first)
       : edges_(edges),
         world_(links),
         first_(first < 0 ? links : first),
@@ -92,7 +92,7 @@ class Builder {
 }  // namespace
 
 SpanningTree spanning_tree(int links, const std::vector<TreeEdge>& edges, int first) {
-  return Builder(links, edges, first).build();
+  return TreeBuilder(links, edges, first).build();
 }
 
 }  // namespace articula

@@ -3,7 +3,6 @@
 
 #include <cmath>
 #include <cstring>
-#include <limits>
 #include <map>
 
 #include "articula/files/settle_mimics.hpp"
@@ -12,6 +11,7 @@
 #include "articula/files/xml_reader.hpp"
 #include "articula/files/xml_text.hpp"
 #include "articula/model/joint_kinds.hpp"
+#include "articula/spatial/host_vectors.hpp"
 
 namespace articula {
 
@@ -20,13 +20,10 @@ namespace {
 using tinyxml2::XMLElement;
 using V3 = Vec3<double>;
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
-constexpr double infinity = std::numeric_limits<double>::infinity();
-constexpr double largest = std::numeric_limits<double>::max();
 constexpr double axis_tolerance =
     1e-6;  // of the length: axes printed with six digits are taken as they are meant
 
-class Reader : XmlReader {
+class UrdfReader : XmlReader {
  public:
   using XmlReader::XmlReader;
   LoadedModel read(std::string_view text);
@@ -54,7 +51,7 @@ class Reader : XmlReader {
   std::vector<const XMLElement*> transmissions_;
 };
 
-LoadedModel Reader::read(std::string_view text) {
+LoadedModel UrdfReader::read(std::string_view text) {
   tinyxml2::XMLDocument document;
   parse_xml(text, name_, document, out_.findings);
   read_robot(root_of(document));
@@ -62,7 +59,7 @@ LoadedModel Reader::read(std::string_view text) {
   return std::move(out_);
 }
 
-const XMLElement& Reader::root_of(const tinyxml2::XMLDocument& document) {
+const XMLElement& UrdfReader::root_of(const tinyxml2::XMLDocument& document) {
   const XMLElement* const robot = document.FirstChildElement("robot");
   const XMLElement* const first = document.RootElement();
   if (!robot)
@@ -76,7 +73,7 @@ const XMLElement& Reader::root_of(const tinyxml2::XMLDocument& document) {
   return *robot;
 }
 
-void Reader::read_robot(const XMLElement& robot) {
+void UrdfReader::read_robot(const XMLElement& robot) {
   const auto name = text(robot, "name");
   if (name && !name->empty())
     out_.spec.name = *name;
@@ -103,9 +100,7 @@ void Reader::read_robot(const XMLElement& robot) {
     error(robot.GetLineNum(), "<robot> has no <link>; add at least one");
 }
 
-bool is_zero(const V3& a) { return a.x == 0 && a.y == 0 && a.z == 0; }
-
-Pose Reader::origin(const XMLElement& parent, const std::string& owner) {
+Pose UrdfReader::origin(const XMLElement& parent, const std::string& owner) {
   const XMLElement* e = child(parent, "origin", owner);
   if (!e) return {};
   check_attributes(*e, {"xyz", "rpy"});
@@ -117,7 +112,7 @@ Pose Reader::origin(const XMLElement& parent, const std::string& owner) {
 }
 
 // --- links ------------------------------------------------------------------------------------------
-void Reader::read_link(const XMLElement& e) {
+void UrdfReader::read_link(const XMLElement& e) {
   const int before = errors_;
   LinkSpec link;
   link.name = name_of_element(e, "link");
@@ -130,11 +125,8 @@ void Reader::read_link(const XMLElement& e) {
   out_.spec.add_link(std::move(link));
 }
 
-/// R J R*
-Sym3<double> turned(const Mat3<double>& R, const Sym3<double>& J) { return symmetric(R * (J * star(R))); }
-
 /// <mass value="1"/>, and with a warning <mass>1</mass>.
-double Reader::read_mass(const XMLElement& e, const std::string& owner) {
+double UrdfReader::read_mass(const XMLElement& e, const std::string& owner) {
   const auto words = words_of(e.GetText() ? e.GetText() : "", 1);
   const auto inside = words.size() == 1 ? number_of(words[0]) : std::nullopt;
   if (e.FindAttribute("value") || !inside) return number(e, "value", owner);
@@ -143,7 +135,7 @@ double Reader::read_mass(const XMLElement& e, const std::string& owner) {
   return *inside;
 }
 
-MassProperties Reader::read_inertial(const XMLElement& e, const std::string& owner) {
+MassProperties UrdfReader::read_inertial(const XMLElement& e, const std::string& owner) {
   note_unknown_children(e, {"origin", "mass", "inertia"});
   const Pose pose = origin(e, "the inertial of " + owner);
   MassProperties out;
@@ -162,7 +154,7 @@ MassProperties Reader::read_inertial(const XMLElement& e, const std::string& own
   return out;
 }
 
-Sym3<double> Reader::read_inertia(const XMLElement& inertial, const std::string& owner) {
+Sym3<double> UrdfReader::read_inertia(const XMLElement& inertial, const std::string& owner) {
   const XMLElement* e = child(inertial, "inertia", owner);
   if (!e) {
     warning(inertial.GetLineNum(),
@@ -182,7 +174,7 @@ Sym3<double> Reader::read_inertia(const XMLElement& inertial, const std::string&
 }
 
 // --- joints -----------------------------------------------------------------------------------------
-void Reader::read_joint(const XMLElement& e) {
+void UrdfReader::read_joint(const XMLElement& e) {
   const int before = errors_;
   JointSpec joint;
   joint.name = name_of_element(e, "joint");
@@ -203,7 +195,7 @@ void Reader::read_joint(const XMLElement& e) {
   out_.spec.add_joint(std::move(joint));
 }
 
-JointKind Reader::read_kind(const XMLElement& e, const std::string& owner) {
+JointKind UrdfReader::read_kind(const XMLElement& e, const std::string& owner) {
   const auto type = text(e, "type");
   for (const UrdfKind& known : urdf_kinds)
     if (type && *type == known.name) return known.kind;
@@ -214,7 +206,7 @@ JointKind Reader::read_kind(const XMLElement& e, const std::string& owner) {
   return JointKind::fixed;
 }
 
-std::string Reader::read_link_name(const XMLElement& joint, const char* which, const std::string& owner) {
+std::string UrdfReader::read_link_name(const XMLElement& joint, const char* which, const std::string& owner) {
   const XMLElement* e = child(joint, which, owner);
   if (e) check_attributes(*e, {"link"});
   const auto name = e ? text(*e, "link") : std::nullopt;
@@ -224,7 +216,7 @@ std::string Reader::read_link_name(const XMLElement& joint, const char* which, c
   return "";
 }
 
-V3 Reader::read_axis(const XMLElement& joint, JointKind kind, const std::string& owner) {
+V3 UrdfReader::read_axis(const XMLElement& joint, JointKind kind, const std::string& owner) {
   constexpr V3 missing{1, 0, 0};  // by the URDF specification
   const XMLElement* e = child(joint, "axis", owner);
   // Fixed and floating joints often carry an axis, even a zero one, that means nothing.
@@ -253,7 +245,7 @@ V3 Reader::read_axis(const XMLElement& joint, JointKind kind, const std::string&
   return unit;
 }
 
-JointLimits Reader::read_limits(const XMLElement& joint, JointKind kind, const std::string& owner) {
+JointLimits UrdfReader::read_limits(const XMLElement& joint, JointKind kind, const std::string& owner) {
   JointLimits limits;
   const bool ranged = kind == JointKind::revolute || kind == JointKind::prismatic;
   const XMLElement* e = child(joint, "limit", owner);
@@ -278,8 +270,8 @@ JointLimits Reader::read_limits(const XMLElement& joint, JointKind kind, const s
 }
 
 /// URDF reads a missing bound as 0; if both are missing, the range that this gives cannot be meant.
-void Reader::read_range(const XMLElement& limit, JointKind kind, const std::string& owner,
-                        JointLimits& limits) {
+void UrdfReader::read_range(const XMLElement& limit, JointKind kind, const std::string& owner,
+                            JointLimits& limits) {
   const auto lower = optional_number(limit, "lower", owner), upper = optional_number(limit, "upper", owner);
   const bool ranged = kind == JointKind::revolute || kind == JointKind::prismatic;
   if (!lower && !upper) {
@@ -302,7 +294,7 @@ void Reader::read_range(const XMLElement& limit, JointKind kind, const std::stri
   limits.upper = to == largest ? infinity : to;
 }
 
-void Reader::read_dynamics(const XMLElement& joint, const std::string& owner, JointSpec& out) {
+void UrdfReader::read_dynamics(const XMLElement& joint, const std::string& owner, JointSpec& out) {
   const XMLElement* e = child(joint, "dynamics", owner);
   if (!e) return;
   check_attributes(*e, {"damping", "friction", "armature"});
@@ -312,7 +304,7 @@ void Reader::read_dynamics(const XMLElement& joint, const std::string& owner, Jo
 }
 
 /// Drake's words for a rotor: its inertia times the square of its gear ratio is armature of the joint.
-void Reader::read_transmissions() {
+void UrdfReader::read_transmissions() {
   std::map<std::string_view, JointSpec*> joints;
   if (!transmissions_.empty())
     for (JointSpec& j : out_.spec.joints) joints.emplace(j.name, &j);
@@ -335,7 +327,8 @@ void Reader::read_transmissions() {
   }
 }
 
-std::optional<Mimic> Reader::read_mimic(const XMLElement& joint, JointKind kind, const std::string& owner) {
+std::optional<Mimic> UrdfReader::read_mimic(const XMLElement& joint, JointKind kind,
+                                            const std::string& owner) {
   const XMLElement* e = child(joint, "mimic", owner);
   if (!e) return std::nullopt;
   if (nv_of(kind) != 1) {
@@ -358,7 +351,7 @@ std::optional<Mimic> Reader::read_mimic(const XMLElement& joint, JointKind kind,
 }  // namespace
 
 LoadedModel parse_urdf_spec(std::string_view text, const std::string& name) {
-  return Reader(name).read(text);
+  return UrdfReader(name).read(text);
 }
 
 }  // namespace articula

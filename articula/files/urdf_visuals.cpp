@@ -37,9 +37,9 @@ std::optional<double> number_in(const char* text) {
   return one ? std::optional((*one)[0]) : std::nullopt;
 }
 
-class Reader {
+class VisualReader {
  public:
-  explicit Reader(const ModelText& model) : model_(model), name_(model.name) {}
+  explicit VisualReader(const ModelText& model) : model_(model), name_(model.name) {}
 
   ModelVisuals read() {
     tinyxml2::XMLDocument document;
@@ -152,7 +152,7 @@ class Reader {
 
 }  // namespace
 
-ModelVisuals parse_urdf_visuals(const ModelText& model) { return Reader(model).read(); }
+ModelVisuals parse_urdf_visuals(const ModelText& model) { return VisualReader(model).read(); }
 
 ModelVisuals read_urdf_visuals(const std::string& path) {
   return parse_urdf_visuals({content_of(path), path, std::filesystem::path(path).parent_path().string()});

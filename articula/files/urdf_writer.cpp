@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
-#include <limits>
 #include <set>
 
 #include "articula/error.hpp"
@@ -18,13 +17,9 @@ namespace articula {
 namespace {
 
 using V3 = Vec3<double>;
-constexpr double largest = std::numeric_limits<double>::max();
-
-bool is_zero(const V3& a) { return a.x == 0 && a.y == 0 && a.z == 0; }
-
-class Writer {
+class UrdfWriter {
  public:
-  Writer(const ModelSpec& spec, const ModelExtras& extras)
+  UrdfWriter(const ModelSpec& spec, const ModelExtras& extras)
       : spec_(spec), extras_(extras), shapes_(by_link(extras)) {}
   std::string write();
 
@@ -41,7 +36,7 @@ class Writer {
   void weld_root();
   template <class... A>
   void line(fmt::format_string<A...> text, A&&... a) {
-    fmt::format_to(std::back_inserter(out_), text, std::forward<A>(a)...);
+    out_ += fmt::format(text, std::forward<A>(a)...);
     out_ += '\n';
   }
 
@@ -52,7 +47,7 @@ class Writer {
   std::set<std::string, std::less<>> joint_names_;
 };
 
-std::string Writer::write() {
+std::string UrdfWriter::write() {
   if (!spec_.loops.empty() || !spec_.couplings.empty())
     throw ModelError(fmt::format("model '{}' has loops or couplings, which URDF cannot say", spec_.name));
   line("<?xml version=\"1.0\"?>");
@@ -69,7 +64,7 @@ std::string Writer::write() {
 }
 
 /// Does something hang from the world by its name, while no link has that name?
-bool Writer::needs_world() const {
+bool UrdfWriter::needs_world() const {
   const auto is_world = [](const LinkSpec& link) { return link.name == world; };
   const auto hangs = [](const JointSpec& joint) { return joint.parent == world; };
   const auto stays = [](const FrameSpec& frame) { return frame.link == world; };
@@ -79,14 +74,14 @@ bool Writer::needs_world() const {
 }
 
 /// The world being a link now, the root that stood on it without a joint needs one: URDF allows one root.
-void Writer::weld_root() {
+void UrdfWriter::weld_root() {
   std::set<std::string_view> children;
   for (const auto& joint : spec_.joints) children.insert(joint.child);
   for (const auto& link : spec_.links)
     if (!children.contains(link.name)) write_weld(link.name, std::string(world), {}, link.name + "_to_world");
 }
 
-void Writer::write_link(const LinkSpec& link) {
+void UrdfWriter::write_link(const LinkSpec& link) {
   const MassProperties& m = link.mass;
   const Sym3<double>& J = m.inertia;
   const V3& c = m.center_of_mass;
@@ -112,7 +107,7 @@ void Writer::write_link(const LinkSpec& link) {
   line("  </link>");
 }
 
-void Writer::write_shape(const Shape& shape) {
+void UrdfWriter::write_shape(const Shape& shape) {
   std::string solid;
   switch (shape.kind) {
     case ShapeKind::box:
@@ -135,11 +130,11 @@ void Writer::write_shape(const Shape& shape) {
   out_ += "  ", write_origin(shape.placement);
   line("      <geometry>{}</geometry>", solid);
   if (const auto& c = shape.color)
-    line("      <material name=\"{0}\"><color rgba=\"{0}\"/></material>", fmt::join(*c, " "));
+    line("      <material name=\"{0}\"><color rgba=\"{0}\"/></material>", say(*c));
   line("    </visual>");
 }
 
-void Writer::write_origin(const Pose& pose) {
+void UrdfWriter::write_origin(const Pose& pose) {
   if (is_identity(pose.R))
     line("    <origin xyz=\"{}\"/>", say(pose.p));
   else
@@ -164,7 +159,7 @@ double one_number(const JointSpec& joint, const PerFreedom& x, std::string_view 
                   joint.name, what));
 }
 
-void Writer::write_joint(const JointSpec& joint) {
+void UrdfWriter::write_joint(const JointSpec& joint) {
   const std::string owner = "joint '" + joint.name + "'";
   require_finite("URDF", owner, joint.placement);
   const double damping = one_number(joint, joint.damping, "damping"),
@@ -189,7 +184,7 @@ void Writer::write_joint(const JointSpec& joint) {
 }
 
 /// A bound that is missing reads as 0, so that half a range needs a number for infinity: the largest one.
-void Writer::write_limit(const JointSpec& joint) {
+void UrdfWriter::write_limit(const JointSpec& joint) {
   const struct {
     double lower, upper, effort, velocity;
   } l{one_number(joint, joint.limits.lower, "limits"), one_number(joint, joint.limits.upper, "limits"),
@@ -205,14 +200,14 @@ void Writer::write_limit(const JointSpec& joint) {
   if (!text.empty()) line("    <limit{}/>", text);
 }
 
-void Writer::write_frame(const FrameSpec& frame) {
+void UrdfWriter::write_frame(const FrameSpec& frame) {
   require_finite("URDF", "frame '" + frame.name + "'", frame.placement);
   line("  <link name=\"{}\"/>", escaped(frame.name));
   write_weld(frame.name, frame.link, frame.placement, frame.name + "_joint");
 }
 
-void Writer::write_weld(const std::string& child, const std::string& parent, const Pose& placement,
-                        std::string name) {
+void UrdfWriter::write_weld(const std::string& child, const std::string& parent, const Pose& placement,
+                            std::string name) {
   while (!joint_names_.insert(name).second) name += '_';
   line("  <joint name=\"{}\" type=\"fixed\">", escaped(name));
   line("    <parent link=\"{}\"/>", escaped(parent));
@@ -228,10 +223,10 @@ std::string write_urdf(const ModelSpec& spec, const ModelExtras& extras) {
   const auto is_split = [&](const JointSpec& j) {
     return std::count(std::begin(split), std::end(split), j.kind) > 0;
   };
-  if (std::none_of(spec.joints.begin(), spec.joints.end(), is_split)) return Writer(spec, extras).write();
+  if (std::none_of(spec.joints.begin(), spec.joints.end(), is_split)) return UrdfWriter(spec, extras).write();
   ModelSpec plain = spec;
   split_joints(plain, split);
-  return Writer(plain, extras).write();
+  return UrdfWriter(plain, extras).write();
 }
 
 }  // namespace articula

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
 
 #include "articula/error.hpp"
 #include "articula/files/xml_text.hpp"
@@ -12,7 +11,6 @@ namespace articula {
 namespace {
 
 using V3 = Vec3<double>;
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 std::string advice_on(std::string_view text) {
   if (text.find("${") != text.npos || text.find("$(") != text.npos)

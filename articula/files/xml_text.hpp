@@ -1,6 +1,7 @@
 // XML files of models as text: what the parser must be told of before it sees them, and numbers in them.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -14,8 +15,15 @@ class XMLDocument;
 
 namespace articula {
 
+/// For what a file says wrong: nothing can be built of it.
+inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+inline constexpr double infinity = std::numeric_limits<double>::infinity();
+/// Written where URDF and MJCF need a number for "no bound": half a range; and read as such.
+inline constexpr double largest = std::numeric_limits<double>::max();
+
 /// To the last bit, but for the signs of zeros.
 bool is_identity(const Mat3<double>& R);
+inline bool is_zero(const Vec3<double>& a) { return a.x == 0 && a.y == 0 && a.z == 0; }
 
 /// The words of a text, at most `most` + 1 of them.
 std::vector<std::string_view> words_of(std::string_view text, std::size_t most);

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 #include <filesystem>
-#include <limits>
 
 #include "articula/error.hpp"
 
@@ -16,7 +15,6 @@ namespace articula {
 namespace {
 
 using V3 = Vec3<double>;
-constexpr double infinity = std::numeric_limits<double>::infinity();
 
 double distance(const Mat3<double>& a, const Mat3<double>& b) {
   const Mat3<double> d = a - b;
@@ -64,6 +62,7 @@ std::string escaped(std::string_view text) {
 }
 
 std::string say(const V3& a) { return fmt::format("{} {} {}", a.x, a.y, a.z); }
+std::string say(const std::array<double, 4>& a) { return fmt::format("{} {} {} {}", a[0], a[1], a[2], a[3]); }
 
 /// The angles within two last places of those above that give R best; if R came from a URDF file, R itself.
 V3 angles_of(const Mat3<double>& R) {

@@ -1,6 +1,7 @@
 // What writers of XML models share: names and numbers as text.
 #pragma once
 
+#include <array>
 #include <initializer_list>
 #include <string>
 #include <string_view>
@@ -16,6 +17,7 @@ namespace articula {
 std::string escaped(std::string_view text);
 /// Shortest text that reads back as the same numbers. The sign of zero is kept.
 std::string say(const Vec3<double>& a);
+std::string say(const std::array<double, 4>& a);
 
 /// The roll, pitch and yaw that give R best; if R came from three such angles, R itself.
 Vec3<double> angles_of(const Mat3<double>& R);

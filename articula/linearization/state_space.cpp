@@ -6,11 +6,11 @@
 namespace articula {
 
 namespace {
-using dense::Part, dense::view, dense::View;
+using dense::view, dense::View;
 
 /// -(v x) on the velocities of one joint, added to a block of A: by which a perturbation of q turns against
 /// v.
-void subtract_cross(const Joint& joint, const double* v, Part A) {
+void subtract_cross(const Joint& joint, const double* v, dense::Part A) {
   const int at = joint.v_index;
   const auto cross = [&](int row, int column, const double* w) {
     const double block[3][3] = {{0, -w[2], w[1]}, {w[2], 0, -w[0]}, {-w[1], w[0], 0}};
@@ -60,7 +60,7 @@ void StateSpace::continuous(In<double> q, In<double> v, In<double> tau, Out<doub
                             const LinearizationOptions<double>& options) {
   linearize("continuous_state_space", q, v, tau, A.size(), B.size(), options);
   const int nv = model().nv();
-  Part a(A, 2 * nv, 2 * nv), b(B, 2 * nv, nv);
+  dense::Part a(A, 2 * nv, 2 * nv), b(B, 2 * nv, nv);
   std::fill_n(A.begin(), 2 * nv * nv, 0.0);
   std::fill_n(B.begin(), nv * nv, 0.0);
   for (int i = 0; i < nv; ++i) a(i, nv + i) = 1;
@@ -91,7 +91,7 @@ void StateSpace::discrete(In<double> q, In<double> v, In<double> tau, double h, 
   integrate_dv(model(), motion_, Jv_);
   integrate(model(), q, motion_, q_next);
   const View Jv = view(Jv_, nv, nv);
-  Part a(A, 2 * nv, 2 * nv), b(B, 2 * nv, nv);
+  dense::Part a(A, 2 * nv, 2 * nv), b(B, 2 * nv, nv);
   a.block(nv, 0, nv, nv) = view(dq_, nv, nv);
   a.block(nv, nv, nv, nv) = view(dv_, nv, nv);
   a.block(nv, 0, nv, 2 * nv) *= h;

@@ -6,6 +6,7 @@
 #include "articula/model/audit.hpp"
 #include "articula/model/inertial_parameters.hpp"
 #include "articula/model/joint_kinds.hpp"
+#include "articula/spatial/host_vectors.hpp"
 
 namespace articula {
 
@@ -22,7 +23,6 @@ constexpr double unit_length = 1e-6;                 // deviation of an axis' le
 constexpr double triangle_slack = 1e-3;              // of the largest moment: files round to three digits
 constexpr double many_turns = 4 * std::numbers::pi;  // rad: limits beyond it are usually degrees
 
-double norm(const V3& a) { return std::hypot(a.x, a.y, a.z); }
 bool finite(const V3& a) { return std::isfinite(a.x) && std::isfinite(a.y) && std::isfinite(a.z); }
 std::string say(const V3& a) { return fmt::format("({:.6g}, {:.6g}, {:.6g})", a.x, a.y, a.z); }
 

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "articula/model/audit.hpp"
+#include "articula/spatial/host_vectors.hpp"
 
 namespace articula {
 
@@ -15,8 +16,6 @@ constexpr double heavy = 1000;              // kg: in earnest only if the body i
 constexpr double long_gyration = 10;        // m
 constexpr double long_offset = 50;          // m, between joints
 constexpr double far_center = 10;           // m, or that many times the largest offset in the model
-
-double norm(const Vec3<double>& a) { return std::hypot(a.x, a.y, a.z); }
 
 /// Counts what one wrong unit does to many links, for one message that names the worst.
 class Worst {

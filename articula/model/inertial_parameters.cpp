@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "articula/spatial/dense.hpp"
+#include "articula/spatial/host_vectors.hpp"
 
 namespace articula {
 
@@ -28,8 +29,6 @@ Sym3<double> central_inertia(const InertialParameters& p) {
   return {J.xx - shift.xx, J.yy - shift.yy, J.zz - shift.zz,
           J.xy - shift.xy, J.xz - shift.xz, J.yz - shift.yz};
 }
-
-Sym3<double> turned(const Mat3<double>& R, const Sym3<double>& J) { return symmetric(R * full(J) * star(R)); }
 
 /// By its pivots: no eigenvalue is needed for the many bodies that are sound.
 bool positive_definite(const Sym3<double>& J) {

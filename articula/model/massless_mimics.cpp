@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "articula/model/massless_verdicts.hpp"
+#include "articula/spatial/host_vectors.hpp"
 
 namespace articula {
 
@@ -54,8 +55,6 @@ struct LinkJacobian {
   Eigen::VectorXd turning, sliding;
 };
 
-double length(const V3& a) { return std::sqrt(dot(a, a)); }
-
 LinkJacobian jacobian_of(const LinkJacobian* inboard, const PlacedLink& placed, const Posture& posture,
                          const Reduction& reduction) {
   const Eigen::Index n = reduction.columns;
@@ -65,7 +64,7 @@ LinkJacobian jacobian_of(const LinkJacobian* inboard, const PlacedLink& placed, 
     for (Eigen::Index c = 0; c < n; ++c) {
       const V3 shift = cross(V3{out.J(0, c), out.J(1, c), out.J(2, c)}, placed.l);
       out.J.col(c).tail<3>() += Eigen::Vector3d(shift.x, shift.y, shift.z);
-      out.sliding(c) += out.turning(c) * length(placed.l);
+      out.sliding(c) += out.turning(c) * norm(placed.l);
     }
   }
   for (int r = placed.first_row; r < placed.first_row + placed.rows; ++r) {
@@ -73,8 +72,8 @@ LinkJacobian jacobian_of(const LinkJacobian* inboard, const PlacedLink& placed, 
     const V6 h = posture.rows[row].h * reduction.multiplier[row];
     const Eigen::Index c = reduction.column[row];
     out.J.col(c) += Eigen::Matrix<double, 6, 1>(h.w.x, h.w.y, h.w.z, h.v.x, h.v.y, h.v.z);
-    out.turning(c) += length(h.w);
-    out.sliding(c) += length(h.v);
+    out.turning(c) += norm(h.w);
+    out.sliding(c) += norm(h.v);
   }
   return out;
 }

@@ -4,6 +4,7 @@
 
 #include "articula/model/inertial_parameters.hpp"
 #include "articula/model/model_data.hpp"
+#include "articula/spatial/host_vectors.hpp"
 
 namespace articula {
 
@@ -13,8 +14,6 @@ namespace {
 /// divides by it sees it: rounding alone could make it positive. Where D is zero exactly it is held there by
 /// next to nothing: 0/0 would spread NaN to the bodies inboard, whose comparisons forget it.
 constexpr double roundings = 100, next_to_nothing = 1e-30;
-
-Sym3<double> turned(const Mat3<double>& R, const Sym3<double>& J) { return symmetric(R * full(J) * star(R)); }
 
 template <class R>
 void put_constants(TreeData<R>& out, int slot, const Hinge& hinge, const Body& body) {

@@ -5,14 +5,9 @@
 #include "articula/model/inertial_parameters.hpp"
 #include "articula/model/joint_kinds.hpp"
 #include "articula/model/model_data.hpp"
+#include "articula/spatial/host_vectors.hpp"
 
 namespace articula {
-
-namespace {
-
-Vec3<double> unit(const Vec3<double>& a) { return a * (1 / std::hypot(a.x, a.y, a.z)); }
-
-}  // namespace
 
 /// Names resolved, and who hangs from whom.
 struct Model::Data::Links {

@@ -8,6 +8,7 @@
 
 #include "articula/model/joint_kinds.hpp"
 #include "articula/model/joint_motion.hpp"
+#include "articula/spatial/host_vectors.hpp"
 
 namespace articula {
 
@@ -36,13 +37,6 @@ class Numbers {
  private:
   std::uint64_t state_;
 };
-
-V3 unit(const V3& a) {
-  // Scaled first: the squares of 1e-200 vanish.
-  const double largest = std::max({std::abs(a.x), std::abs(a.y), std::abs(a.z)});
-  const V3 b = a * (1 / largest);
-  return b * (1 / std::sqrt(dot(b, b)));
-}
 
 /// How a row of H moves its link.
 const char* motion_of(const Turn<double>&) { return "turning about"; }

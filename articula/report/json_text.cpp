@@ -26,7 +26,7 @@ void append_string(std::string_view text, std::string& out) {
     else if (c == '"' || c == '\\')
       out += '\\', out += c;
     else if (static_cast<unsigned char>(c) < ' ' || c == 127 || c == '<' || c == '>' || c == '&')
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+      out += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
     else
       out += c;
     text.remove_prefix(size ? size : 1);
@@ -36,7 +36,7 @@ void append_string(std::string_view text, std::string& out) {
 
 void append_number(double number, std::string& out) {
   if (std::isfinite(number))
-    fmt::format_to(std::back_inserter(out), "{}", number);
+    out += fmt::format("{}", number);
   else
     out += "null";
 }

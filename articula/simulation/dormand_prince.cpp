@@ -26,10 +26,10 @@ constexpr double A[stages][6] = {
 constexpr double E[stages] = {71 / 57600.,      0,         -71 / 16695., 71 / 1920.,
                               -17253 / 339200., 22 / 525., -1 / 40.};
 /// Weights of the continuous extension.
-constexpr double D[stages] = {-12715105075 / 11282082432.,  0,
-                              87487479700 / 32700410799.,   -10690763975 / 1880347072.,
-                              701980252875 / 199316789632., -1453857185 / 822651844.,
-                              69997945 / 29380423.};
+constexpr double interpolation[stages] = {-12715105075 / 11282082432.,  0,
+                                          87487479700 / 32700410799.,   -10690763975 / 1880347072.,
+                                          701980252875 / 199316789632., -1453857185 / 822651844.,
+                                          69997945 / 29380423.};
 /// A chart must not be left: the exponential is one-to-one below pi.
 constexpr double largest_turn = 3;
 
@@ -132,7 +132,7 @@ void DormandPrince::accept(const System<double>& system, double h, Out<double> q
     dense_[2][i] = bend;
     dense_[3][i] = change - h * k(6)[i] - bend;
     double sum = 0;
-    for (int j = 0; j < stages; ++j) sum += D[j] * k(j)[i];
+    for (int j = 0; j < stages; ++j) sum += interpolation[j] * k(j)[i];
     dense_[4][i] = h * sum;
   }
   ++steps_;

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "articula/spatial/host_vectors.hpp"
+
 namespace articula {
 
 namespace {
@@ -35,8 +37,6 @@ Coefficients coefficients(double x) {
   }
   return out;
 }
-
-double norm(const Vec3<double>& a) { return std::hypot(a.x, a.y, a.z); }
 
 Mat3<double> scaled(const Mat3<double>& m, double s) {
   return from_columns(column_x(m) * s, column_y(m) * s, column_z(m) * s);

@@ -1,0 +1,41 @@
+# Joined sources: those of a folder that belong together are compiled as one, so that their headers are read and their
+# templates compiled once: about half of the time. A name in an unnamed namespace is therefore its folder's: a second
+# one of the same name is an error of the compiler, and wants a better name, or a header for both.
+set(default ON)
+if(DEFINED CMAKE_UNITY_BUILD)
+  set(default ${CMAKE_UNITY_BUILD})
+endif()
+option(ARTICULA_JOINED "Compile sources of a folder together: less work in all, more after a change of one" ${default})
+
+# articula_join(target size source..): in pieces of at most so many sources. Sources with flags of their own stay alone
+# (CMake sees to it), as do those that SKIP_UNITY_BUILD_INCLUSION.
+function(articula_join target size)
+  if(NOT ARTICULA_JOINED)
+    return()
+  endif()
+  set(folders "")
+  foreach(source IN LISTS ARGN)
+    get_source_file_property(options ${source} COMPILE_OPTIONS)
+    get_source_file_property(definitions ${source} COMPILE_DEFINITIONS)
+    get_source_file_property(alone ${source} SKIP_UNITY_BUILD_INCLUSION)
+    if(options OR definitions OR alone)
+      continue()
+    endif()
+    cmake_path(GET source PARENT_PATH path)
+    cmake_path(GET path FILENAME folder)
+    list(APPEND folders ${folder})
+    list(APPEND sources_${folder} ${source})
+  endforeach()
+  list(REMOVE_DUPLICATES folders)
+  foreach(folder IN LISTS folders)
+    list(LENGTH sources_${folder} count)
+    math(EXPR pieces "(${count} + ${size} - 1) / ${size}")
+    set(at 0)
+    foreach(source IN LISTS sources_${folder})  # pieces of the same size, but for one
+      math(EXPR piece "${at} * ${pieces} / ${count} + 1")
+      set_source_files_properties(${source} PROPERTIES UNITY_GROUP ${folder}_${piece})
+      math(EXPR at "${at} + 1")
+    endforeach()
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_MODE GROUP)
+endfunction()
