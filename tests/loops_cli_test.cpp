@@ -151,8 +151,8 @@ TEST(SceneCommand, GraspByTheNamedAlgorithms) {
 }
 
 TEST(SceneCommand, OperationalSpaceOfAHeldObject) {
-  const json found = json::parse(
-      run("eval two_arms operational_space --frame object/body").out)["results"][0]["operational_space"];
+  const json found = json::parse(run_on_scene("eval two_arms operational_space --frame object/body")
+                                     .out)["results"][0]["operational_space"];
   const auto rank = found["rank"].get<int>();
   EXPECT_GT(rank, 0);
   double trace = 0;  // Omega Lambda is a projection
@@ -161,7 +161,7 @@ TEST(SceneCommand, OperationalSpaceOfAHeldObject) {
       trace += found["omega"][i][k].get<double>() * found["lambda"][k][i].get<double>();
   EXPECT_NEAR(trace, rank, 1e-8);
   const auto refused = [](const std::string& arguments, const char* expected) {
-    const Printed ran = run("eval two_arms " + arguments, true);
+    const Printed ran = run_on_scene("eval two_arms " + arguments, true);
     EXPECT_EQ(ran.code, 2) << ran.out;
     EXPECT_NE(ran.out.find(expected), std::string::npos) << ran.out;
   };

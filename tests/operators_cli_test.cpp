@@ -98,8 +98,8 @@ TEST(OperatorsCommand, Derive) {
 }
 TEST(OperatorsCommand, WithoutStatesTrialsAreAtARandomOne) {  // at rest LIN's steps would say 0 = 0
   const json found = json::parse(
-      run("arm7 --derive --dense 'inv(H*phi*M*star(phi)*star(H))*H*phi*(M*star(phi)*star(H_dot) + "
-          "M_ring*star(phi)*star(H))'")
+      run_operators("arm7 --derive --dense 'inv(H*phi*M*star(phi)*star(H))*H*phi*(M*star(phi)*star(H_dot) + "
+                    "M_ring*star(phi)*star(H))'")
           .out)["results"][0];
   EXPECT_TRUE(found["derive"]["without_rotors"].get<bool>());
   EXPECT_EQ(found["tried_at"]["v"].size(), 7u);
@@ -134,7 +134,7 @@ TEST(OperatorsCommand, EquationsOfDiagAmongTheIdentities) {
       EXPECT_LT(identity["residual"].get<double>(), 1e-11) << identity;
     }
   EXPECT_GE(found, 14);
-  const json left = json::parse(run("arm7 --identities").out)["results"][0];
+  const json left = json::parse(run_operators("arm7 --identities").out)["results"][0];
   EXPECT_NE(left["left_out"].get<std::string>().find("rotor"), std::string::npos);
 }
 TEST(OperatorsCommand, Curvature) {
