@@ -17,7 +17,7 @@ using V3 = Vec3<double>;
 constexpr double unit_tolerance = 1e-6;
 constexpr double no_pitch = 1e-9;  // metres per radian, and of |v|: what rounding leaves of a pitch of zero
 
-std::string say(const Spatial<double>& s) {
+std::string shown_screw(const Spatial<double>& s) {
   return fmt::format("({:.6g}, {:.6g}, {:.6g}, {:.6g}, {:.6g}, {:.6g})", s.w.x, s.w.y, s.w.z, s.v.x, s.v.y,
                      s.v.z);
 }
@@ -33,12 +33,12 @@ struct Line {
 Line line_of(const Spatial<double>& S, const V3& near, std::size_t number) {
   const double turning = norm(S.w), sliding = norm(S.v);
   if (!std::isfinite(turning) || !std::isfinite(sliding))
-    throw ModelError(fmt::format("screw {} is {}; expected finite numbers", number, say(S)));
+    throw ModelError(fmt::format("screw {} is {}; expected finite numbers", number, shown_screw(S)));
   const double length = turning > 0 ? turning : sliding;
   if (std::abs(length - 1) > unit_tolerance)
     throw ModelError(
         fmt::format("screw {} is {}; expected |w| = 1, or w = 0 and |v| = 1: divide it by {:.9g}", number,
-                    say(S), length));
+                    shown_screw(S), length));
   const V3 w = S.w * (1 / length), v = S.v * (1 / length);
   if (turning == 0) return {JointKind::prismatic, v, near, 0};
   const double pitch = dot(w, v);
