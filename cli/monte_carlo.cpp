@@ -149,11 +149,8 @@ MonteCarloTable::MonteCarloTable(const Model& model, const MotionSetup& setup,
       throw InputError(
           "--device cuda is for runs whose steps are all alike: no closed chains, constant forces, no "
           "friction, limits checked or ignored, an integrator of fixed steps");
-    device_.emplace(device_batch(model, options.device_number));
-    what_.engine = MonteCarlo::Engine{
-        [this](In<double> inertias) { device_->vary(inertias); },
-        [this](In<double> q, In<double> v, In<double> tau, const RolloutOptions& how, Out<double> q_path,
-               Out<double> v_path) { device_->rollout(q, v, tau, how, q_path, v_path); }};
+    idle_.push_back(std::make_unique<cuda::Batch<double>>(device_batch(model, options.device_number)));
+    what_.engine = [this, device = options.device_number] { return engine(device); };
   }
   if (options.statistics) what_.piece = std::max(leaf_of_statistics, monte_carlo_group(model, what_));
   if (options.trajectories) {
@@ -169,6 +166,23 @@ MonteCarloTable::MonteCarloTable(const Model& model, const MotionSetup& setup,
   for (const Drawn& d : what_.drawn) append_csv_word("draw:" + d.name, header_ += ',');
   for (const Column& c : columns_) append_csv_word(c.name, header_ += ',');
   header_ += ",largest_speed,error\n";
+}
+
+MonteCarlo::Engine MonteCarloTable::engine(int device) {
+  std::unique_lock lock(guard_);
+  if (idle_.empty()) idle_.push_back(std::make_unique<cuda::Batch<double>>(device_batch(model_, device)));
+  auto own = std::move(idle_.back());
+  idle_.pop_back();
+  lock.unlock();
+  const std::shared_ptr<cuda::Batch<double>> batch(own.release(), [this](cuda::Batch<double>* x) {
+    std::unique_ptr<cuda::Batch<double>> back(x);
+    const std::lock_guard at(guard_);
+    idle_.push_back(std::move(back));
+  });
+  return {[batch](In<double> inertias) { batch->vary(inertias); },
+          [batch](In<double> q, In<double> v, In<double> tau, const RolloutOptions& how, Out<double> q_path,
+                  Out<double> v_path,
+                  Out<double> fastest) { batch->rollout(q, v, tau, how, q_path, v_path, fastest); }};
 }
 
 /// A start for each run, read where it is needed: the file may be larger than memory.

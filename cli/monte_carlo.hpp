@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
@@ -62,6 +64,7 @@ class MonteCarloTable {
 
  private:
   void read_starts(const std::string& path);
+  MonteCarlo::Engine engine(int device);
   std::string rows_of(const MonteCarloPiece& piece) const;
   std::string trajectories_of(const MonteCarloPiece& piece) const;
   RunStatistics statistics_of(const MonteCarloPiece& piece) const;
@@ -74,7 +77,8 @@ class MonteCarloTable {
   std::uint64_t runs_;
   std::vector<Column> columns_;
   std::string header_;
-  std::optional<cuda::Batch<double>> device_;
+  std::mutex guard_;
+  std::vector<std::unique_ptr<cuda::Batch<double>>> idle_;  // on a GPU: each is one thread's at a time
 };
 
 /// Makes them: all into a file, or a part into a folder, durably (articula/batch/sharded.hpp). `about`: the settings that

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "articula/cuda/folding.hpp"
 #include "articula/files/urdf.hpp"
@@ -239,7 +240,7 @@ TEST_F(Cuda, OperationalSpaceWithMimicJointsIsRefused) {
   EXPECT_THROW(batch.operational_space({&frame, 1}, q, v, omega, {}, {}, {}, {}, {}), ArgumentError);
 }
 
-TEST_F(Cuda, EvalAndMonteCarloGiveTheProcessorsNumbers) {
+TEST_F(Cuda, EvalGivesTheProcessorsNumbers) {
   std::string states;
   for (int i = 0; i < 9; ++i)
     states += "{\"q\": [" + std::to_string(0.1 * i) + ", 0.2], \"v\": [0.1, 0.3], \"tau\": [0, 0]}\n";
@@ -252,17 +253,44 @@ TEST_F(Cuda, EvalAndMonteCarloGiveTheProcessorsNumbers) {
     for (int k = 0; k < 2; ++k)
       EXPECT_NEAR(a[i]["forward_dynamics"][k].get<double>(), b[i]["forward_dynamics"][k].get<double>(),
                   1e-11);
-  const Words simulate{"simulate",      "double_pendulum",
-                       "--monte-carlo", "3",
-                       "--duration",    "0.05",
-                       "--step",        "0.01",
-                       "--integrator",  "rk4"};
-  Words on_gpu = simulate;
-  on_gpu.insert(on_gpu.end(), {"--device", "cuda"});
-  const Ran here = run(simulate), there = run(on_gpu);
-  ASSERT_EQ(there.code, 0) << there.err;
-  EXPECT_EQ(std::count(there.out.begin(), there.out.end(), '\n'), 4) << there.out;
-  EXPECT_EQ(here.out.substr(0, here.out.find('\n')), there.out.substr(0, there.out.find('\n')));
+}
+
+/// All numbers of a table after its first line.
+std::vector<double> numbers(const std::string& table) {
+  std::vector<double> out;
+  std::istringstream fields(table.substr(table.find('\n')));
+  for (std::string line, field; std::getline(fields, line);)
+    for (std::istringstream row(line); std::getline(row, field, ',');)
+      out.push_back(std::atof(field.c_str()));
+  return out;
+}
+
+/// More runs than a GPU takes at once, so that threads take turns, with masses of their own and without.
+TEST_F(Cuda, MonteCarloGivesTheProcessorsNumbersOnAnyThreads) {
+  constexpr std::size_t runs = 9001;
+  for (const std::string masses : {"", R"(, "mass": {"*": {"uniform": [0.5, 2]}})"}) {
+    const Words here{"simulate",        "double_pendulum",
+                     "--monte-carlo",   std::to_string(runs),
+                     "--duration",      "0.05",
+                     "--step",          "0.01",
+                     "--integrator",    "rk4",
+                     "--distributions", write("d.json", R"({"q": {"*": {"normal": [0, 1]}})" + masses + "}")};
+    const auto with = [](Words words, const Words& more) {
+      words.insert(words.end(), more.begin(), more.end());
+      return words;
+    };
+    const Ran cpu = run(here), one = run(with(here, {"--device", "cuda", "--threads", "1"})),
+              four = run(with(here, {"--device", "cuda", "--threads", "4"}));
+    ASSERT_EQ(four.code, 0) << four.err;
+    EXPECT_EQ(one.out, four.out);
+    const std::vector<double> a = numbers(cpu.out), b = numbers(four.out);
+    ASSERT_GT(a.size(), 10 * runs);
+    ASSERT_EQ(a.size(), b.size());
+    double worst = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+      worst = std::max(worst, std::abs(a[i] - b[i]) / (1 + std::abs(a[i])));
+    EXPECT_LT(worst, 1e-10);
+  }
 }
 
 TEST_F(Cuda, ShardsOfOneMachineHaveEachTheirOwnGpu) {

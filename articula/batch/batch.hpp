@@ -109,9 +109,10 @@ class Batch {
   /// per trajectory that stay, or steps * nv per trajectory. q_path and v_path get steps / every states per
   /// trajectory, the start not among them; either may be empty. A trajectory has all its numbers where a
   /// state has its own: rows: x[(trajectory * times + time) * n + i], columns: x[(time * n + i) *
-  /// trajectories + trajectory]. A trajectory that becomes singular or not finite is NaN from there on, as in
-  /// forward_dynamics.
-  void rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path, Out<S> v_path);
+  /// trajectories + trajectory]. fastest: the largest |velocity| at any step, one number per trajectory. A
+  /// trajectory that becomes singular or not finite is NaN from there on, as in forward_dynamics.
+  void rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path, Out<S> v_path,
+               Out<S> fastest = {});
 
   /// From now on each state has masses and inertias of its own: 10 numbers per body of the model, in the
   /// order of inertial_parameters(model) (articula/model/inertial_parameters.hpp), the same number of states

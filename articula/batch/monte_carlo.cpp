@@ -34,9 +34,9 @@ class Runs {
         what_(what),
         finish_(finish),
         group_(monte_carlo_group(model, what)),
-        threads_(what.engine        ? 1
-                 : what.threads > 0 ? what.threads
-                                    : int(std::max(1u, std::thread::hardware_concurrency()))),
+        threads_(what.engine && what.keep > 0 ? 1  // thousands of long tables are made at once
+                 : what.threads > 0           ? what.threads
+                                              : int(std::max(1u, std::thread::hardware_concurrency()))),
         piece_(what.piece > 0 ? what.piece : group_ * groups_at_once()) {
     for (const Drawn& d : what.drawn) other_masses_ |= d.what == Drawn::What::mass;
     if (what.first % group_ != 0 || piece_ % group_ != 0)
@@ -54,9 +54,10 @@ class Runs {
   }
   bool stopped() const { return given_up_ || (what_.stop && what_.stop->load(std::memory_order_relaxed)); }
   void alone(std::int64_t i, MonteCarloRun& result);
+  /// `engine`: none for the processor's batch.
   void together(const std::vector<MonteCarloStart>& starts, const std::vector<std::int64_t>& numbers,
-                const std::vector<MonteCarloRun*>& results);
-  void group(std::int64_t first, std::span<MonteCarloRun> runs);
+                const std::vector<MonteCarloRun*>& results, const MonteCarlo::Engine* engine);
+  void group(std::int64_t first, std::span<MonteCarloRun> runs, const MonteCarlo::Engine* engine);
   void work();
 
   const Model& model_;
@@ -107,7 +108,7 @@ void Runs::alone(std::int64_t i, MonteCarloRun& result) {
 
 /// Those that fail keep `done` false: they are for one at a time, which says why.
 void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vector<std::int64_t>& numbers,
-                    const std::vector<MonteCarloRun*>& results) {
+                    const std::vector<MonteCarloRun*>& results, const MonteCarlo::Engine* engine) {
   const Grid& grid = what_.grid;
   const std::size_t count = starts.size(), nq = model_.nq(), nv = model_.nv();
   // Steps between looks at whether to stop: some ten milliseconds' worth.
@@ -121,9 +122,9 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
     if (other_masses_) add(inertias, inertial_parameters(start.model));
   }
   std::optional<Batch<>> batch;
-  if (!what_.engine) batch.emplace(model_);
-  if (other_masses_) what_.engine ? what_.engine->vary(inertias) : batch->vary(inertias);
-  std::vector<double> fastest(count);
+  if (!engine) batch.emplace(model_);
+  if (other_masses_) engine ? engine->vary(inertias) : batch->vary(inertias);
+  std::vector<double> fastest(count), fastest_now(count);
   const auto at = [](std::vector<double>& x, std::size_t i, std::size_t n) {
     return std::span(x).subspan(i * n, n);
   };
@@ -141,20 +142,21 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
     const long same_torque = what_.hold > 0 ? what_.hold - k % what_.hold : most;
     options.steps = std::size_t(std::min({alike, most, same_torque}));
     options.step = grid.time(k + 1) - grid.time(k);
-    q_path.resize(count * options.steps * nq), v_path.resize(count * options.steps * nv);
+    options.every = what_.keep > 0 ? 1 : options.steps;
+    const std::size_t times = options.steps / options.every;
+    q_path.resize(count * times * nq), v_path.resize(count * times * nv);
     try {
-      what_.engine ? what_.engine->rollout(q, v, tau, options, q_path, v_path)
-                   : batch->rollout(q, v, tau, options, q_path, v_path);
+      engine ? engine->rollout(q, v, tau, options, q_path, v_path, fastest_now)
+             : batch->rollout(q, v, tau, options, q_path, v_path, fastest_now);
     } catch (const SingularError&) {  // seen by its numbers
     }
     for (std::size_t i = 0; i < count; ++i) {
-      const std::size_t end = (i + 1) * options.steps;
-      for (std::size_t j = i * options.steps * nv; j < end * nv; ++j)
-        fastest[i] = std::max(fastest[i], std::abs(v_path[j]));
-      for (std::size_t s = 0; what_.keep > 0 && s < options.steps; ++s)
+      const std::size_t end = (i + 1) * times;
+      fastest[i] = std::max(fastest[i], fastest_now[i]);
+      for (std::size_t s = 0; what_.keep > 0 && s < times; ++s)
         if (const long step = k + long(s) + 1; step % what_.keep == 0 || step == grid.steps())
-          append_state(grid.time(step), at(q_path, end - options.steps + s, nq),
-                       at(v_path, end - options.steps + s, nv), at(tau, i, nv), results[i]->path);
+          append_state(grid.time(step), at(q_path, end - times + s, nq), at(v_path, end - times + s, nv),
+                       at(tau, i, nv), results[i]->path);
       std::copy_n(q_path.begin() + (end - 1) * nq, nq, q.begin() + i * nq);
       std::copy_n(v_path.begin() + (end - 1) * nv, nv, v.begin() + i * nv);
     }
@@ -176,7 +178,7 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
   }
 }
 
-void Runs::group(std::int64_t first, std::span<MonteCarloRun> runs) {
+void Runs::group(std::int64_t first, std::span<MonteCarloRun> runs, const MonteCarlo::Engine* engine) {
   if (runs.size() > 1) {
     std::vector<MonteCarloStart> starts;
     std::vector<MonteCarloRun*> of;
@@ -190,9 +192,9 @@ void Runs::group(std::int64_t first, std::span<MonteCarloRun> runs) {
       }
     }
     try {
-      if (!starts.empty()) together(starts, numbers, of);
+      if (!starts.empty()) together(starts, numbers, of, engine);
     } catch (const Error&) {
-      if (what_.engine) throw;  // else said below
+      if (engine) throw;  // else said below
     }
   }
   for (std::size_t k = 0; k < runs.size() && !stopped(); ++k)
@@ -204,6 +206,7 @@ constexpr std::chrono::milliseconds a_while{20};
 
 void Runs::work() {
   try {
+    const MonteCarlo::Engine engine = what_.engine ? what_.engine() : MonteCarlo::Engine{};
     for (;;) {
       std::unique_lock lock(guard_);
       while (!stopped() && next_ < pieces_ && next_ - given_ >= std::int64_t(places_.size()))
@@ -218,7 +221,8 @@ void Runs::work() {
       const std::span<MonteCarloRun> runs = place.piece.runs;
       for (std::size_t k = 0; k < runs.size() && !stopped(); k += std::size_t(group_))
         group(place.piece.first + std::int64_t(k),
-              runs.subspan(k, std::min(std::size_t(group_), runs.size() - k)));
+              runs.subspan(k, std::min(std::size_t(group_), runs.size() - k)),
+              what_.engine ? &engine : nullptr);
       if (finish_) finish_(place.piece);
       lock.lock();
       place.ready = true;
@@ -235,7 +239,8 @@ void Runs::make(const std::function<void(Piece&)>& give) {
   // Each thread takes the next piece; what a run gives depends on its number alone.
   pieces_ = (what_.runs + piece_ - 1) / piece_;
   const int count = int(std::clamp<std::int64_t>(pieces_, 1, threads_));
-  places_.resize(std::size_t(std::clamp<std::int64_t>(pieces_, 1, what_.engine ? 2 : 16 * count + 64)));
+  places_.resize(
+      std::size_t(std::clamp<std::int64_t>(pieces_, 1, what_.engine ? count + 1 : 16 * count + 64)));
   std::vector<std::jthread> threads;
   for (int i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
   try {
@@ -268,7 +273,7 @@ int monte_carlo_group(const Model& model, const MonteCarlo& what) {
   // Lanes share all of the model but masses.
   const bool others =
       std::ranges::any_of(what.drawn, [](const Drawn& d) { return d.what > Drawn::What::mass; });
-  return !what.together || others || model.nv() == 0 ? 1 : what.engine ? what.engine->at_once : 16;
+  return !what.together || others || model.nv() == 0 ? 1 : what.engine ? what.at_once : 16;
 }
 void monte_carlo(const Model& model, const MonteCarlo& what,
                  const std::function<void(MonteCarloPiece&)>& finish,

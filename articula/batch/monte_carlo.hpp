@@ -74,16 +74,16 @@ struct MonteCarlo {
   /// many at once.
   bool together = false, damping = false;
   Integrator integrator = Integrator::rk4;
-  /// Where many go at once in place of the processor's batch (a GPU's has these calls), `at_once` of them, one call
-  /// after the other. What it throws ends all runs.
+  /// Where many go at once in place of the processor's batch: a GPU's has these calls. What they throw ends all runs.
   struct Engine {
     std::function<void(In<double> inertias)> vary;
     std::function<void(In<double> q, In<double> v, In<double> tau, const RolloutOptions& options,
-                       Out<double> q_path, Out<double> v_path)>
+                       Out<double> q_path, Out<double> v_path, Out<double> fastest)>
         rollout;
-    int at_once = 4096;
   };
-  std::optional<Engine> engine;
+  /// Makes one for each thread that makes runs, called by it.
+  std::function<Engine()> engine;
+  int at_once = 4096;  // runs of one call of an engine
   /// Runs of a piece (see below), made by one thread; a multiple of monte_carlo_group(), or 0: one or a few of those.
   int piece = 0;
   /// Ends all runs; those that were not finished are not done.

@@ -40,9 +40,10 @@ batching::Rollouts<S> rollouts_of(const Model& model) {
 
 template <class S, class D>
 void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutOptions& options,
-         Out<S> q_path, Out<S> v_path) {
+         Out<S> q_path, Out<S> v_path, Out<S> fastest) {
   const std::size_t nq = d.model.nq(), nv = d.model.nv();
   const std::size_t count = d.check(function, {d.q(q), d.v("v", v)}, {});
+  if (!fastest.empty()) d.check(function, {d.q(q)}, {{"fastest", fastest, batching::Numbers::other, 1}});
   const double h = options.step;
   if (!(h > 0) || !std::isfinite(h))
     throw ArgumentError(fmt::format("{}: the step is {} s, expected more than 0", function, h));
@@ -133,6 +134,7 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
                                              static_cast<Motion*>(self)->acceleration(at, rate, a);
                                            }};
     bool stopped[most_lanes<S>] = {};
+    S largest[most_lanes<S>] = {};
     int running = lanes;
     for (std::size_t k = 0; k < steps; ++k) {
       if (running > 0) {
@@ -147,6 +149,8 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
           --running;
           if (s < used && first + s < w.failed) w.failed = first + s, w.failed_step = k + 1;
         }
+        for (std::size_t i = 0; !fastest.empty() && i < nv; ++i)
+          for (int s = 0; s < lanes; ++s) largest[s] = std::max(largest[s], std::abs(rate[i * lanes + s]));
         // A stopped lane goes on as a copy of another: numbers that are not finite would slow down all.
         int other = 0;
         while (other < lanes && stopped[other]) ++other;
@@ -161,6 +165,7 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
       give(q_path, times * nq, time * nq, nq, first, used, stopped, at);
       give(v_path, times * nv, time * nv, nv, first, used, stopped, rate);
     }
+    give(fastest, 1, 0, 1, first, used, stopped, largest);
   });
 
   std::size_t failed = batching::nothing_failed, step = 0;
@@ -180,12 +185,12 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
 template <class S>
 void Batch<S>::step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next,
                     const StepOptions& options) {
-  run<S>(*data_, "step", q, v, tau, one_step<S>(q, v, h, q_next, v_next, options), q_next, v_next);
+  run<S>(*data_, "step", q, v, tau, one_step<S>(q, v, h, q_next, v_next, options), q_next, v_next, {});
 }
 template <class S>
 void Batch<S>::rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path,
-                       Out<S> v_path) {
-  run<S>(*data_, "rollout", q, v, tau, options, q_path, v_path);
+                       Out<S> v_path, Out<S> fastest) {
+  run<S>(*data_, "rollout", q, v, tau, options, q_path, v_path, fastest);
 }
 
 template void Batch<double>::step(In<double> q, In<double> v, In<double> tau, double h, Out<double> q_next,
@@ -193,8 +198,9 @@ template void Batch<double>::step(In<double> q, In<double> v, In<double> tau, do
 template void Batch<float>::step(In<float> q, In<float> v, In<float> tau, double h, Out<float> q_next,
                                  Out<float> v_next, const StepOptions& options);
 template void Batch<double>::rollout(In<double> q, In<double> v, In<double> tau,
-                                     const RolloutOptions& options, Out<double> q_path, Out<double> v_path);
+                                     const RolloutOptions& options, Out<double> q_path, Out<double> v_path,
+                                     Out<double> fastest);
 template void Batch<float>::rollout(In<float> q, In<float> v, In<float> tau, const RolloutOptions& options,
-                                    Out<float> q_path, Out<float> v_path);
+                                    Out<float> q_path, Out<float> v_path, Out<float> fastest);
 
 }  // namespace articula

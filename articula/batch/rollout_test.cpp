@@ -120,12 +120,15 @@ TEST(Rollout, IsItsStepsInBothLayoutsOnAnyThreads) {
         options.every = every;
         const std::size_t times = steps / every;
         Paths p{std::vector<double>(count * times * nq), std::vector<double>(count * times * nv)};
+        std::vector<double> fastest(count, -1);
         if (columns) {
-          b.rollout(turned(s.q, count), turned(s.v, count), turned(tau, count), options, p.q, p.v);
+          b.rollout(turned(s.q, count), turned(s.v, count), turned(tau, count), options, p.q, p.v, fastest);
           p.q = turned(p.q, times * nq), p.v = turned(p.v, times * nv);
         } else {
-          b.rollout(s.q, s.v, tau, options, p.q, p.v);
+          b.rollout(s.q, s.v, tau, options, p.q, p.v, fastest);
         }
+        for (std::size_t i = 0; i < count; ++i)
+          EXPECT_EQ(fastest[i], largest(row(expected.v, i, steps * nv)));
         for (std::size_t i = 0; i < count; ++i)
           for (std::size_t t = 0; t < times; ++t) {
             const std::size_t at = i * steps + (t + 1) * every - 1;
@@ -180,6 +183,7 @@ TEST(Rollout, ATrajectoryThatEndsDoesNotStopTheOthers) {
     std::vector<double> tau = random_vector(rng, count * steps * n);
     RolloutOptions options;
     options.steps = steps;
+    std::vector<double> fastest(count);
     const auto roll = [&](std::vector<double>& q_path, std::vector<double>& v_path) {
       q_path.assign(count * steps * n, 0), v_path = q_path;
       Batch<> batch(model, {.layout = layout});
@@ -187,7 +191,7 @@ TEST(Rollout, ATrajectoryThatEndsDoesNotStopTheOthers) {
       std::string message;
       try {
         batch.rollout(columns ? turned(s.q, count) : s.q, columns ? turned(s.v, count) : s.v,
-                      columns ? turned(tau, count) : tau, options, q_path, v_path);
+                      columns ? turned(tau, count) : tau, options, q_path, v_path, fastest);
       } catch (const SingularError& error) {
         message = error.what();
       }
@@ -201,6 +205,7 @@ TEST(Rollout, ATrajectoryThatEndsDoesNotStopTheOthers) {
     for (std::size_t i = 16; i < count; ++i) s.v[n * i] = NAN;  // a whole tile of the widest registers
     const std::string message = roll(q, v);
     EXPECT_NE(message.find("state 9 ends at step 3"), std::string::npos) << message;
+    for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(std::isnan(fastest[i]), i == 9 || i == 13 || i >= 16);
     for (std::size_t i = 0; i < count; ++i)
       for (std::size_t t = 0; t < steps; ++t)
         for (std::size_t j = 0; j < n; ++j) {
@@ -241,9 +246,9 @@ TEST(Rollout, BadArgumentsAreRefused) {
     return o;
   };
   const auto refused = [&](In<double> q, In<double> v, In<double> tau, const RolloutOptions& o,
-                           Out<double> qp, Out<double> vp) {
+                           Out<double> qp, Out<double> vp, Out<double> fastest = {}) {
     try {
-      batch.rollout(q, v, tau, o, qp, vp);
+      batch.rollout(q, v, tau, o, qp, vp, fastest);
       ADD_FAILURE() << "accepted";
     } catch (const ArgumentError& error) {
       EXPECT_NE(std::string(error.what()).find("rollout: "), std::string::npos);
@@ -257,6 +262,7 @@ TEST(Rollout, BadArgumentsAreRefused) {
   refused(x, x, y, good, path, {});
   refused(x, x, {}, good, y, {});
   refused(x, x, {}, good, {}, y);
+  refused(x, x, {}, good, path, {}, x);
   for (const double h : {0.0, -1e-3, double(NAN), double(INFINITY)})
     refused(x, x, {}, options(h, 4, 1), path, {});
   refused(x, x, {}, options(1e-3, 0, 1), path, {});

@@ -239,12 +239,12 @@ void Batch<S>::diagonalized(In<S> q, In<S> v, In<S> tau, Out<S> nu, Out<S> epsil
 template <class S>
 void Batch<S>::step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next,
                     const StepOptions& options) {
-  data_->rollout("step", q, v, tau, one_step<S>(q, v, h, q_next, v_next, options), q_next, v_next);
+  data_->rollout("step", q, v, tau, one_step<S>(q, v, h, q_next, v_next, options), q_next, v_next, {});
 }
 template <class S>
 void Batch<S>::rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path,
-                       Out<S> v_path) {
-  data_->rollout("rollout", q, v, tau, options, q_path, v_path);
+                       Out<S> v_path, Out<S> fastest) {
+  data_->rollout("rollout", q, v, tau, options, q_path, v_path, fastest);
 }
 
 template <class S>

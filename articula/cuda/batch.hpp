@@ -96,7 +96,8 @@ class Batch {
                     Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches = {});
   void step(In<S> q, In<S> v, In<S> tau, double h, Out<S> q_next, Out<S> v_next,
             const StepOptions& options = {});
-  void rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path, Out<S> v_path);
+  void rollout(In<S> q, In<S> v, In<S> tau, const RolloutOptions& options, Out<S> q_path, Out<S> v_path,
+               Out<S> fastest = {});
 
   /// Arrays are the host's, whatever the batch's memory; the layout is the batch's. Waits for calls under way.
   void vary(In<S> inertias, In<S> armature = {});

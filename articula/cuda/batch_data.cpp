@@ -308,7 +308,7 @@ void Batch<S>::Data::report() {
 
 template <class S>
 void Batch<S>::Data::rollout(const char* function, In<S> q, In<S> v, In<S> tau, const RolloutOptions& o,
-                             Out<S> q_path, Out<S> v_path) {
+                             Out<S> q_path, Out<S> v_path, Out<S> fastest) {
   const std::size_t nq = model.nq(), nv = model.nv(), count = count_of(function, q.size());
   require(function, "v", v.size(), count, nv);
   if (!(o.step > 0) || !std::isfinite(o.step))
@@ -344,6 +344,10 @@ void Batch<S>::Data::rollout(const char* function, In<S> q, In<S> v, In<S> tau, 
   };
   path("q_path", q_path, nq, &args.out[0]);
   path("v_path", v_path, nv, &args.out[1]);
+  if (!fastest.empty()) {
+    require(function, "fastest", fastest.size(), count, 1);
+    t.give("fastest", fastest, 1, &args.out[2]);
+  }
   args.step = o.step, args.steps = static_cast<long>(o.steps), args.every = static_cast<long>(o.every);
   args.damping = o.damping;
   run(kernel({.name = "rollout", .varied = varied_count > 0, .integrator = o.integrator}, nullptr), args, t,

@@ -73,7 +73,7 @@ struct Batch<S>::Data {
   void launch(const Kernel& kernel, const Arguments<S>& args, Handle stream);
   void launch_steps(const Kernel& kernel, const Arguments<S>& args, Handle stream);
   void rollout(const char* function, In<S> q, In<S> v, In<S> tau, const RolloutOptions& options,
-               Out<S> q_path, Out<S> v_path);
+               Out<S> q_path, Out<S> v_path, Out<S> fastest);
   void report();
   std::size_t count_of(const char* function, std::size_t size_of_q) const;
   void require(const char* function, const char* name, std::size_t size, std::size_t count,

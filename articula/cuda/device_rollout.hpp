@@ -72,7 +72,7 @@ ARTICULA_INLINE void roll_out(const Arguments& a, long state) {
       a, state, [&](const Tree<Number>& tree, const Number*) __attribute__((always_inline)) {
         with_kernel_memory<accelerating>(
             tree, [&](const Memory& m) __attribute__((always_inline)) {
-              Number smallest = 1;
+              Number smallest = 1, fastest = 0;
               const DeviceMotion motion{tree, m, tau, a.damping != 0, smallest};
               bool stopped = false;
               long until_given = a.every, time = 0;
@@ -94,7 +94,13 @@ ARTICULA_INLINE void roll_out(const Arguments& a, long state) {
                                       k + 1 < (1L << cuda::step_bits) ? k + 1 : (1L << cuda::step_bits) - 1));
                     for (Number& x : q) x = Number(__builtin_nan(""));
                     for (Number& x : v) x = Number(__builtin_nan(""));
+                    fastest = Number(__builtin_nan(""));
                   }
+                  if (a.out[2] && !stopped)
+                    for (const Number x : v) {
+                      const Number speed = x < Number(0) ? -x : x;
+                      if (speed > fastest) fastest = speed;
+                    }
                 }
                 if (--until_given) continue;
                 until_given = a.every;
@@ -108,6 +114,7 @@ ARTICULA_INLINE void roll_out(const Arguments& a, long state) {
                 }
                 ++time;
               }
+              if (a.out[2]) Numbers<Number>(a.out[2], 1, state, a.count)[0] = fastest;
             });
       });
 }

@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <mutex>
+#include <set>
 
 #include "articula/cuda/cache_folder.hpp"
 #include "articula/cuda/driver.hpp"
@@ -86,6 +89,37 @@ void write_entry(const fs::path& path, const std::string& code) {
   if (none) fs::remove(temporary, none);
 }
 
+/// Of the threads of this process that want the same program one compiles it; the others wait, and find it in the folder.
+class Turn {
+ public:
+  explicit Turn(const std::string& key) : key_(key) {
+    std::unique_lock lock(guard());
+    free().wait(lock, [&] { return !taken().contains(key_); });
+    taken().insert(key_);
+  }
+  ~Turn() {
+    const std::lock_guard lock(guard());
+    taken().erase(key_);
+    free().notify_all();
+  }
+  Turn(const Turn&) = delete;
+
+ private:
+  static std::mutex& guard() {
+    static std::mutex x;
+    return x;
+  }
+  static std::condition_variable& free() {
+    static std::condition_variable x;
+    return x;
+  }
+  static std::set<std::string>& taken() {
+    static std::set<std::string> x;
+    return x;
+  }
+  const std::string key_;
+};
+
 struct Compilation {
   Handle handle = nullptr;
   ~Compilation() {
@@ -137,8 +171,9 @@ std::string machine_code(const Program& program, int architecture, const Progres
   int major = 0, minor = 0;
   compiler().Version(&major, &minor);
   const fs::path at = folder_of_environment();
-  const fs::path entry =
-      at.empty() ? at : at / (key_of(program, architecture, fmt::format("{}.{}", major, minor)) + ".cubin");
+  const std::string key = key_of(program, architecture, fmt::format("{}.{}", major, minor));
+  const fs::path entry = at.empty() ? at : at / (key + ".cubin");
+  const Turn turn(key);
   if (!entry.empty())
     if (std::string code = read_entry(entry); !code.empty()) return code;
   if (progress) progress(fmt::format("compiling {} for sm_{}", program.algorithm, architecture));

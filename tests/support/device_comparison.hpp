@@ -155,7 +155,7 @@ class DeviceComparison {
       o.every = forces == 2 ? 1 : 3;
       o.step = 1e-3;
       const std::size_t times = o.steps / o.every, nv = model_.nv();
-      const std::vector<std::size_t> sizes{times * model_.nq(), times * nv};
+      const std::vector<std::size_t> sizes{times * model_.nq(), times * nv, 1};
       const auto tau_of = [&](const DeviceStates<S>& s) {
         std::vector<S> tau = s.in[3];
         if (forces == 0) return std::vector<S>{};
@@ -168,15 +168,16 @@ class DeviceComparison {
       };
       const auto on_host = [&](const DeviceStates<S>& states) {
         Results r(sizes, states.count);
-        host_.rollout(states.in[0], states.in[1], tau_of(states), o, r.out[0], r.out[1]);
+        host_.rollout(states.in[0], states.in[1], tau_of(states), o, r.out[0], r.out[1], r.out[2]);
         return r;
       };
       Results mine(sizes, states_.count);
       const std::vector<S> tau = tau_of(states_);
       Call<S> c;
       c.in[0] = states_.in[0], c.in[1] = states_.in[1], c.in[3] = tau;
-      on_device(c, mine,
-                [&](const Call<S>& d) { device_.rollout(d.in[0], d.in[1], d.in[3], o, d.out[0], d.out[1]); });
+      on_device(c, mine, [&](const Call<S>& d) {
+        device_.rollout(d.in[0], d.in[1], d.in[3], o, d.out[0], d.out[1], d.out[2]);
+      });
       report("rollout " + std::string(name_of(integrator)) + " forces " + std::to_string(forces), mine,
              on_host(states_), on_host(moved_));
     }
