@@ -96,9 +96,11 @@ KernelUse Batch<S>::prepare(std::string_view name, std::span<const int> frames, 
       .use;
 }
 template <class S>
-KernelUse Batch<S>::prepare_rollout(Integrator integrator) {
+KernelUse Batch<S>::prepare_rollout(Integrator integrator, bool fastest) {
   return data_
-      ->kernel({.name = "rollout", .varied = data_->varied_count > 0, .integrator = integrator}, nullptr)
+      ->kernel(
+          {.name = "rollout", .varied = data_->varied_count > 0, .speeds = fastest, .integrator = integrator},
+          nullptr)
       .use;
 }
 

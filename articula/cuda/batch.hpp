@@ -60,7 +60,7 @@ class Batch {
   void check();
   /// Compiles and loads now what a call would at its first time; what it takes on the GPU.
   KernelUse prepare(std::string_view algorithm, std::span<const int> frames = {}, bool wrenches = false);
-  KernelUse prepare_rollout(Integrator integrator);
+  KernelUse prepare_rollout(Integrator integrator, bool fastest = false);
 
   // --- as articula::Batch has them
   void inverse_dynamics(In<S> q, In<S> v, In<S> a, Out<S> tau, In<S> wrenches = {});

@@ -92,14 +92,16 @@ template <class S>
 const Kernel& Batch<S>::Data::kernel(const WantedKernel& w, const Algorithm* algorithm) {
   for (const auto& k : kernels)
     if (k->name == w.name && k->axes == w.axes && k->wrenches == w.wrenches && k->varied == w.varied &&
-        k->integrator == w.integrator && k->for_call == w.for_call && std::ranges::equal(k->frames, w.frames))
+        k->speeds == w.speeds && k->integrator == w.integrator && k->for_call == w.for_call &&
+        std::ranges::equal(k->frames, w.frames))
       return *k;
   if (kernels.size() == most_kernels)
     throw DeviceError(fmt::format("GPU: more than {} kinds of calls by one batch", most_kernels));
   Task task;
   task.algorithm = w.name;
   task.frames.assign(w.frames.begin(), w.frames.end());
-  task.axes = w.axes, task.wrenches = w.wrenches, task.varied = w.varied, task.integrator = w.integrator;
+  task.axes = w.axes, task.wrenches = w.wrenches, task.varied = w.varied, task.speeds = w.speeds,
+  task.integrator = w.integrator;
   task.layout = options.layout;
   if (algorithm) {
     task.uses = algorithm->uses;
@@ -109,7 +111,7 @@ const Kernel& Batch<S>::Data::kernel(const WantedKernel& w, const Algorithm* alg
   }
   auto k = std::make_unique<Kernel>();
   k->name = task.algorithm, k->frames = task.frames, k->axes = w.axes, k->wrenches = w.wrenches;
-  k->varied = w.varied, k->integrator = w.integrator, k->for_call = w.for_call;
+  k->varied = w.varied, k->speeds = w.speeds, k->integrator = w.integrator, k->for_call = w.for_call;
   k->failed = kernels.size();
   compile(*k, task);
   kernels.push_back(std::move(k));
@@ -350,8 +352,12 @@ void Batch<S>::Data::rollout(const char* function, In<S> q, In<S> v, In<S> tau, 
   }
   args.step = o.step, args.steps = static_cast<long>(o.steps), args.every = static_cast<long>(o.every);
   args.damping = o.damping;
-  run(kernel({.name = "rollout", .varied = varied_count > 0, .integrator = o.integrator}, nullptr), args, t,
-      count);
+  run(kernel({.name = "rollout",
+              .varied = varied_count > 0,
+              .speeds = !fastest.empty(),
+              .integrator = o.integrator},
+             nullptr),
+      args, t, count);
 }
 
 template struct Batch<double>::Data;

@@ -14,7 +14,7 @@ struct Kernel {
   std::string name;
   std::vector<int> frames;
   Axes axes;
-  bool wrenches, varied;
+  bool wrenches, varied, speeds;
   Integrator integrator;
   std::string for_call;              // in the caller's words, where it is a step of another call
   std::vector<const Kernel*> steps;  // of a call that is made of several kernels, and has none itself
@@ -27,6 +27,7 @@ struct WantedKernel {
   std::span<const int> frames{};
   Axes axes = Axes::world;
   bool wrenches = false, varied = false;
+  bool speeds = false;  // rollouts: the largest one is asked for
   Integrator integrator = Integrator::rk4;
   std::string_view for_call{};
 };

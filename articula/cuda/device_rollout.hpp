@@ -96,7 +96,7 @@ ARTICULA_INLINE void roll_out(const Arguments& a, long state) {
                     for (Number& x : v) x = Number(__builtin_nan(""));
                     fastest = Number(__builtin_nan(""));
                   }
-                  if (a.out[2] && !stopped)
+                  if (has_speeds && !stopped)
                     for (const Number x : v) {
                       const Number speed = x < Number(0) ? -x : x;
                       if (speed > fastest) fastest = speed;
@@ -114,7 +114,7 @@ ARTICULA_INLINE void roll_out(const Arguments& a, long state) {
                 }
                 ++time;
               }
-              if (a.out[2]) Numbers<Number>(a.out[2], 1, state, a.count)[0] = fastest;
+              if constexpr (has_speeds) Numbers<Number>(a.out[2], 1, state, a.count)[0] = fastest;
             });
       });
 }

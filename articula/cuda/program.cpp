@@ -138,6 +138,7 @@ class Tables {
     constant("Axes", "axes", fmt::format("Axes({})", static_cast<int>(task_.axes)));
     constant("Integrator", "integrator", fmt::format("Integrator({})", static_cast<int>(task_.integrator)));
     constant("bool", "varied", task_.varied);
+    constant("bool", "has_speeds", task_.speeds);
     constant("bool", "has_wrenches", task_.wrenches);
     constant("bool", "has_mimics", model_.has_mimics());
     constant("bool", "massless", !(model_.mass() > 0));

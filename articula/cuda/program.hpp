@@ -27,6 +27,7 @@ struct Task {
   Axes axes = Axes::world;
   int listed = -1;
   bool wrenches = false, varied = false;
+  bool speeds = false;  // rollouts: also the largest speed
   Layout layout = Layout::rows;
   Integrator integrator = Integrator::rk4;
 };

@@ -73,9 +73,9 @@ struct Jobs {
   }
   template <class S>
   void add_rollout(const Named& model, int architecture, const cuda::BatchOptions& options,
-                   Integrator integrator, bool varied = false) {
+                   Integrator integrator, bool varied = false, bool fastest = false) {
     add<S>(model, architecture, options, "rollout " + std::string(name_of(integrator)), varied,
-           [=](cuda::Batch<S>& batch, const Model&) { batch.prepare_rollout(integrator); });
+           [=](cuda::Batch<S>& batch, const Model&) { batch.prepare_rollout(integrator, fastest); });
   }
 
   /// All that DeviceComparison compares.
@@ -93,7 +93,7 @@ struct Jobs {
       add_rollout<S>(model, architecture, options, i);
     for (const char* const name : {"forward_dynamics", "linearized_forward"})
       add_call<S>(model, architecture, options, name, false, true);
-    add_rollout<S>(model, architecture, options, Integrator::rk4, true);
+    add_rollout<S>(model, architecture, options, Integrator::rk4, true, true);
   }
   /// What the library itself chooses, for calls that it specialises.
   template <class S>
