@@ -140,6 +140,7 @@ analyze: setup
 check:
 	@tools/check_format.sh
 	@python3 tools/check_layers.py
+	@python3 tools/check_docs.py
 
 format:
 	@git ls-files '*.hpp' '*.cpp' | xargs clang-format -i
