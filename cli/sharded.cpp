@@ -74,6 +74,7 @@ ExitCode run_sharded(const Model& model, const MotionSetup& setup, const std::ve
     work.run.header = Json(table.columns()).dump(-1, ' ', false, Json::error_handler_t::replace);
   }
   if (o.trajectories) work.run.kind = "trajectories";
+  std::size_t longest = 0;
   work.make = [&](std::uint64_t first, std::uint64_t count, std::uint64_t& failed, const auto& told) {
     if (o.statistics) {
       const RunStatistics some = table.statistics(first, count, told);
@@ -81,8 +82,10 @@ ExitCode run_sharded(const Model& model, const MotionSetup& setup, const std::ve
       return some.text();
     }
     std::string text;
+    text.reserve(longest);  // as the block before
     failed = table.rows(
         first, count, [&](std::string_view rows) { text += rows; }, told);
+    longest = std::max(longest, text.size());
     return text;
   };
   return make_part(folder, work, part, o.sharding);

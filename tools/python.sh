@@ -89,7 +89,7 @@ case $what in
     # For every processor, not for this machine alone.
     made=build-python/made  # without the libraries it needs: python3-articula takes those from Debian
     rm -rf $made
-    "$bin/pip" wheel -q . --no-deps -w $made -C cmake.define.ARTICULA_INSTRUCTION_SETS=all
+    "$bin/pip" wheel -q . --no-deps -w $made --config-settings=cmake.define.ARTICULA_INSTRUCTION_SETS=all
     if ! PATH="$bin:$PATH" "$bin/auditwheel" repair $made/*.whl -w dist > build-python/auditwheel.log 2>&1; then
       echo "the wheel is for this machine alone: auditwheel cannot repair it (build-python/auditwheel.log)"
       cp $made/*.whl dist

@@ -150,29 +150,31 @@ BlockWriter::BlockWriter(const std::string& path)
 BlockWriter::~BlockWriter() { close(fd_); }
 
 void BlockWriter::append(std::uint64_t number, std::uint64_t failed, std::string_view text) {
-  std::string whole = header_of(number, failed, text.size());
-  const std::uint32_t crc = crc32(text, crc32(whole));
-  whole += fmt::format("{:08x}\n", crc);
-  const std::uint64_t at = end_ + whole.size();
-  whole += text;
-  std::string_view rest = whole;
+  std::string header = header_of(number, failed, text.size());
+  const std::uint32_t crc = crc32(text, crc32(header));
+  header += fmt::format("{:08x}\n", crc);
+  const std::uint64_t begin = end_ + header.size(), end = begin + text.size();
   const auto undo = [&] {
     const int error = errno;
     (void)!ftruncate(fd_, off_t(end_));
     errno = error;
     unwritable(path_);
   };
-  while (!rest.empty()) {
-    const ssize_t n = pwrite(fd_, rest.data(), rest.size(), off_t(end_ + whole.size() - rest.size()));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) undo();
-    rest.remove_prefix(std::size_t(n));
+  // The text last: a block whose header stands alone is torn, and seen to be.
+  std::uint64_t at = end_;
+  for (std::string_view rest : {std::string_view(header), text}) {
+    while (!rest.empty()) {
+      const ssize_t n = pwrite(fd_, rest.data(), rest.size(), off_t(at));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) undo();
+      rest.remove_prefix(std::size_t(n)), at += std::uint64_t(n);
+    }
   }
   if (!synchronised(fd_)) undo();
   if (!is_open_at(fd_, path_))
     throw Error(fmt::format("{} is gone: its folder was removed, or replaced by another", path_));
-  end_ += whole.size();
-  blocks_.push_back({number, failed, at, text.size(), crc});
+  end_ = end;
+  blocks_.push_back({number, failed, begin, text.size(), crc});
 }
 
 // --- small files ----------------------------------------------------------------------------------------------------

@@ -25,6 +25,9 @@ void append_state(double time, std::span<const double> q, std::span<const double
   for (const auto x : {q, v, tau}) path.insert(path.end(), x.begin(), x.end());
 }
 
+/// A signal only sets a flag: who waits looks at it now and then.
+constexpr std::chrono::milliseconds a_while{20};
+
 /// The runs of one call, on as many threads as there are.
 class Runs {
  public:
@@ -52,6 +55,14 @@ class Runs {
     if (what_.engine || what_.keep > 0) return 1;
     return int(std::clamp<std::int64_t>(what_.runs / (8L * group_ * threads_), 1, 8));
   }
+  void make_piece(std::int64_t number, Piece& piece, const MonteCarlo::Engine* engine);
+  void make_here(const std::function<void(Piece&)>& give);
+  /// A thread that makes the runs itself tells how far they are between its steps.
+  void tell() {
+    if (!what_.told || !here_ || std::chrono::steady_clock::now() < tell_next_) return;
+    tell_next_ = std::chrono::steady_clock::now() + a_while;
+    what_.told(std::size_t(std::min(given_ * piece_, what_.runs)));
+  }
   bool stopped() const { return given_up_ || (what_.stop && what_.stop->load(std::memory_order_relaxed)); }
   void alone(std::int64_t i, MonteCarloRun& result);
   /// `engine`: none for the processor's batch.
@@ -64,7 +75,8 @@ class Runs {
   const MonteCarlo& what_;
   const std::function<void(Piece&)>& finish_;
   const int group_, threads_, piece_;
-  bool other_masses_ = false;
+  bool other_masses_ = false, here_ = false;
+  std::chrono::steady_clock::time_point tell_next_{};
   std::atomic<bool> given_up_{false};
   // Pieces that are at work or wait to be given: next_ is at most so many before given_.
   struct Place {
@@ -90,6 +102,7 @@ void Runs::alone(std::int64_t i, MonteCarloRun& result) {
     result.path.clear();
     if (what_.keep > 0) append_state(0, simulator.q, simulator.v, simulator.tau, result.path);
     for (long k = 1; k <= what_.grid.steps(); ++k) {
+      tell();
       if (what_.hold > 0 && k > 1 && (k - 1) % what_.hold == 0)
         draw_torques(what_, i, (k - 1) / what_.hold, start, simulator.tau);
       simulator.advance(what_.grid.time(k));
@@ -131,6 +144,7 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
   for (std::size_t i = 0; what_.keep > 0 && i < count; ++i)
     append_state(0, at(q, i, nq), at(v, i, nv), at(tau, i, nv), results[i]->path);
   for (long k = 0; k < grid.steps();) {
+    tell();
     if (stopped()) return;
     for (std::size_t i = 0; what_.hold > 0 && k > 0 && k % what_.hold == 0 && i < count; ++i)
       draw_torques(what_, numbers[i], k / what_.hold, starts[i], at(tau, i, nv));
@@ -201,8 +215,28 @@ void Runs::group(std::int64_t first, std::span<MonteCarloRun> runs, const MonteC
     if (!runs[k].done) alone(first + std::int64_t(k), runs[k]);
 }
 
-/// A signal only sets a flag: who waits looks at it now and then.
-constexpr std::chrono::milliseconds a_while{20};
+void Runs::make_piece(std::int64_t number, Piece& piece, const MonteCarlo::Engine* engine) {
+  piece.first = what_.first + number * piece_;
+  piece.runs.assign(std::size_t(std::min<std::int64_t>(piece_, what_.runs - number * piece_)), {});
+  piece.made.reset();
+  const std::span<MonteCarloRun> runs = piece.runs;
+  for (std::size_t k = 0; k < runs.size() && !stopped(); k += std::size_t(group_))
+    group(piece.first + std::int64_t(k), runs.subspan(k, std::min(std::size_t(group_), runs.size() - k)),
+          engine);
+  if (finish_) finish_(piece);
+}
+
+/// On the calling thread alone: where processes are as many as cores, a second thread of each is in the way of others.
+void Runs::make_here(const std::function<void(Piece&)>& give) {
+  here_ = true;
+  const MonteCarlo::Engine engine = what_.engine ? what_.engine() : MonteCarlo::Engine{};
+  Piece piece;
+  for (; given_ < pieces_ && !stopped(); ++given_) {
+    make_piece(given_, piece, what_.engine ? &engine : nullptr);
+    tell();
+    give(piece);
+  }
+}
 
 void Runs::work() {
   try {
@@ -215,15 +249,7 @@ void Runs::work() {
       const std::int64_t mine = next_++;
       lock.unlock();
       Place& place = places_[std::size_t(mine) % places_.size()];
-      place.piece.first = what_.first + mine * piece_;
-      place.piece.runs.assign(std::size_t(std::min<std::int64_t>(piece_, what_.runs - mine * piece_)), {});
-      place.piece.made.reset();
-      const std::span<MonteCarloRun> runs = place.piece.runs;
-      for (std::size_t k = 0; k < runs.size() && !stopped(); k += std::size_t(group_))
-        group(place.piece.first + std::int64_t(k),
-              runs.subspan(k, std::min(std::size_t(group_), runs.size() - k)),
-              what_.engine ? &engine : nullptr);
-      if (finish_) finish_(place.piece);
+      make_piece(mine, place.piece, what_.engine ? &engine : nullptr);
       lock.lock();
       place.ready = true;
       if (mine == given_) ready_.notify_one();
@@ -239,6 +265,7 @@ void Runs::make(const std::function<void(Piece&)>& give) {
   // Each thread takes the next piece; what a run gives depends on its number alone.
   pieces_ = (what_.runs + piece_ - 1) / piece_;
   const int count = int(std::clamp<std::int64_t>(pieces_, 1, threads_));
+  if (threads_ == 1) return make_here(give);
   places_.resize(
       std::size_t(std::clamp<std::int64_t>(pieces_, 1, what_.engine ? count + 1 : 16 * count + 64)));
   std::vector<std::jthread> threads;
