@@ -37,10 +37,10 @@ def efficiency(folder):
     """Ratios within each round, and their medians: a machine's clock changes from one round to the next."""
     names = ("one process, a file", "two at once, half the runs each", "one shard", "two shards at once")
     rounds = []
-    for repeat in range(7):
-        command, out, taken = job(folder, 120000), f"{folder}/e{repeat}", {}
+    for repeat in range(3):
+        command, out, taken = job(folder, 480000), f"{folder}/e{repeat}", {}
         taken[names[0]] = timed([*command, "--out", out + ".csv"])
-        taken[names[1]] = timed(*[[*job(folder, 60000), "--seed", str(i), "--out", f"{out}.{i}.csv"] for i in (0, 1)])
+        taken[names[1]] = timed(*[[*job(folder, 240000), "--seed", str(i), "--out", f"{out}.{i}.csv"] for i in (0, 1)])
         taken[names[2]] = timed([*command, "--shard", "0/1", "--out", out + ".1/"])
         taken[names[3]] = timed(*[[*command, "--shard", f"{i}/2", "--out", out + ".2/"] for i in (0, 1)])
         rounds.append(taken)

@@ -149,18 +149,16 @@ BlockWriter::BlockWriter(const std::string& path)
 }
 BlockWriter::~BlockWriter() { close(fd_); }
 
-void BlockWriter::append(std::uint64_t number, std::uint64_t failed, std::string_view text) {
+void BlockWriter::undo() {
+  const int error = errno;
+  (void)!ftruncate(fd_, off_t(end_));
+  errno = error;
+  unwritable(path_);
+}
+void BlockWriter::write(std::uint64_t number, std::uint64_t failed, std::string_view text) {
   std::string header = header_of(number, failed, text.size());
   const std::uint32_t crc = crc32(text, crc32(header));
   header += fmt::format("{:08x}\n", crc);
-  const std::uint64_t begin = end_ + header.size(), end = begin + text.size();
-  const auto undo = [&] {
-    const int error = errno;
-    (void)!ftruncate(fd_, off_t(end_));
-    errno = error;
-    unwritable(path_);
-  };
-  // The text last: a block whose header stands alone is torn, and seen to be.
   std::uint64_t at = end_;
   for (std::string_view rest : {std::string_view(header), text}) {
     while (!rest.empty()) {
@@ -170,11 +168,14 @@ void BlockWriter::append(std::uint64_t number, std::uint64_t failed, std::string
       rest.remove_prefix(std::size_t(n)), at += std::uint64_t(n);
     }
   }
+  written_ = {number, failed, end_ + header.size(), text.size(), crc};
+}
+void BlockWriter::synchronise() {
   if (!synchronised(fd_)) undo();
   if (!is_open_at(fd_, path_))
     throw Error(fmt::format("{} is gone: its folder was removed, or replaced by another", path_));
-  end_ = end;
-  blocks_.push_back({number, failed, begin, text.size(), crc});
+  end_ = written_.at + written_.bytes;
+  blocks_.push_back(written_);
 }
 
 // --- small files ----------------------------------------------------------------------------------------------------

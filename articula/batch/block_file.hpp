@@ -60,13 +60,22 @@ class BlockWriter {
 
   /// Sound blocks that were there.
   const std::vector<Block>& blocks() const { return blocks_; }
-  /// The block is on the disk when this returns. Throws Error if it cannot be written; the file ends before it, then.
-  void append(std::uint64_t number, std::uint64_t failed, std::string_view text);
+  /// The block is on the disk when synchronise() returns, which may be called on another thread. Both throw Error if it
+  /// cannot be written; the file ends before it, then.
+  void write(std::uint64_t number, std::uint64_t failed, std::string_view text);
+  void synchronise();
+  void append(std::uint64_t number, std::uint64_t failed, std::string_view text) {
+    write(number, failed, text);
+    synchronise();
+  }
 
  private:
+  [[noreturn]] void undo();
+
   std::string path_;
   int fd_;
-  std::uint64_t end_ = 0;
+  std::uint64_t end_ = 0;  // of what is on the disk
+  Block written_;          // what follows it
   std::vector<Block> blocks_;
 };
 

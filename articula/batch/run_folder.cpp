@@ -103,7 +103,7 @@ std::string RunManifest::command_of(std::uint64_t shard) const {
 
 std::uint64_t rows_of_blocks(std::uint64_t rows, std::uint64_t shards, std::uint64_t unit,
                              std::uint64_t most) {
-  constexpr std::uint64_t blocks_of_each = 64;  // at least, so that one more or less does not matter
+  constexpr std::uint64_t blocks_of_each = 32;  // at least, so that one more or less does not matter
   const std::uint64_t wanted = rows / shards / blocks_of_each / unit;
   return unit * std::bit_floor(std::clamp<std::uint64_t>(wanted, 1, std::max<std::uint64_t>(1, most / unit)));
 }

@@ -171,11 +171,12 @@ class ShardRun {
     now_ = 0;
     finish_writing();
     if (stopped()) return release(block);
-    written_ = block, written_failed_ = failed, text_ = std::move(text);
+    written_ = block, written_failed_ = failed;
+    writer_.write(block, failed, text);
     // Deferred where there is no thread to be had. The function owns nothing: after a thread that could not be made,
     // libstdc++ goes on with what it has already moved from.
     writing_ = std::async(std::launch::async | std::launch::deferred, [this] {
-      writer_.append(written_, written_failed_, text_);
+      writer_.synchronise();
       release(written_);
     });
   }
@@ -255,8 +256,7 @@ class ShardRun {
   ShardOutcome out_;
   Clock::time_point started_ = Clock::now(), said_ = started_;
   std::uint64_t written_ = 0, written_failed_ = 0;  // the block that is being written
-  std::string text_;
-  std::future<void> writing_;  // the last member: what it uses outlives it
+  std::future<void> writing_;                       // the last member: what it uses outlives it
 };
 
 }  // namespace
