@@ -382,7 +382,7 @@ void ClosedChain::compute(Algorithm algorithm, std::span<const ArmState> arms, c
     check("v", arms[i].v.size(), model.nv());
     check("tau", arms[i].tau.size(), model.nv());
     if (!arms[i].wrenches.empty())
-      check("wrenches (one a body)", arms[i].wrenches.size(), model.body_count());
+      check("wrenches (one per body)", arms[i].wrenches.size(), model.body_count());
   }
   text_->start(arms, object);
   switch (algorithm) {

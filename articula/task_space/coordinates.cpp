@@ -64,7 +64,7 @@ Spatial<double> TaskCoordinates::acceleration(const Vector& y, const Vector& rat
   const Matrix Pi = map(y), Pi_dot = map_rate(y, rate);
   Spatial<double> u{};
   for (int i = 0; i < 6; ++i)
-    for (int j = 0; j < 6; ++j) (&u.w.x)[i] += Pi[6 * i + j] * second[j] + Pi_dot[6 * i + j] * rate[j];
+    for (int j = 0; j < 6; ++j) numbers_of(u)[i] += Pi[6 * i + j] * second[j] + Pi_dot[6 * i + j] * rate[j];
   return u;
 }
 

@@ -132,7 +132,7 @@ nb::tuple rollout(nb::handle model, nb::object scene, std::size_t count, nb::han
                       static_cast<double>(std::max<std::size_t>(count, 1)) * static_cast<double>(steps));
   {
     const nb::gil_scoped_release free_the_lock;
-    double pace = piece_seconds / 4;  // seconds a step; found out
+    double pace = piece_seconds / 4;  // seconds per step; found out
     for (std::size_t begin = 0; begin < count; begin += most_together) {
       const std::size_t n = std::min(most_together, count - begin);
       const auto part = [&](auto x, std::size_t size) { return x.subspan(begin * size, n * size); };
