@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds the layering: a folder of articula/ may include only folders above it in this list, and its own files; headers
-that are installed include none of those that are not (cmake/private_headers.txt).
+that are installed include none of those that are not (cmake/private_headers.txt); nothing indexes past a member.
 
 With an object directory as argument it also checks that kernels compiled for one instruction set define nothing
 outside their own namespace: the linker could otherwise hand their code to a machine that cannot run it.
@@ -55,6 +55,15 @@ def private_headers():
     return bad
 
 
+def member_indexing():
+    """(&a.x)[i] is a.x to clang, whatever i is: numbers_of(a)[i] instead."""
+    files = subprocess.run(["git", "ls-files", "*.cpp", "*.hpp"], check=True, capture_output=True, text=True, cwd=ROOT).stdout
+    return [f"{name}:{number}: indexes past a member; numbers_of (articula/spatial/numbers.hpp) does not"
+            for name in files.splitlines() if name != "articula/spatial/numbers.hpp"
+            for number, line in enumerate((ROOT / name).read_text().splitlines(), 1)
+            if re.search(r"\(&[^()=&]*(\.|->)\w+\)\[", line)]
+
+
 def symbols(build):
     bad = []
     for isa in ("v2", "v3", "v4", "neon", "simple"):
@@ -68,7 +77,7 @@ def symbols(build):
 
 
 def main():
-    bad = includes() + private_headers() + (symbols(sys.argv[1]) if len(sys.argv) > 1 else [])
+    bad = includes() + private_headers() + member_indexing() + (symbols(sys.argv[1]) if len(sys.argv) > 1 else [])
     for line in bad:
         print(line)
     print(f"layers: {len(bad)} problems" if bad else "layers: clean")
