@@ -66,7 +66,7 @@ def member_indexing():
 
 def symbols(build):
     bad = []
-    for isa in ("v2", "v3", "v4", "neon", "simple"):
+    for isa in (pathlib.Path(build) / "instruction_sets.txt").read_text().split():
         for obj in sorted(pathlib.Path(build).glob(f"CMakeFiles/articula_{isa}.dir/**/*.o")):
             out = subprocess.run(["nm", "-C", "--defined-only", "--extern-only", str(obj)], check=True,
                                  capture_output=True, text=True).stdout
