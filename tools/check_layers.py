@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Holds the layering: a folder of articula/ may include only folders above it in this list, and its own files; headers
-that are installed include none of those that are not (cmake/private_headers.txt); nothing indexes past a member.
+that are installed include none of those that are not (cmake/private_headers.txt); their classes are all in tests/values_test.cpp; nothing indexes past a member.
 
 With an object directory as argument it also checks that kernels compiled for one instruction set define nothing
 outside their own namespace: the linker could otherwise hand their code to a machine that cannot run it.
@@ -39,13 +39,14 @@ def includes():
     return bad
 
 
-def private_headers():
+def headers_and_private():
     patterns = [line for line in (ROOT / "cmake/private_headers.txt").read_text().splitlines() if line.startswith("articula")]
     headers = [str(path.relative_to(ROOT)) for path in sorted((ROOT / "articula").rglob("*.hpp"))]
+    return headers, patterns, lambda name: any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
 
-    def private(name):
-        return any(fnmatch.fnmatch(name, pattern) for pattern in patterns)
 
+def private_headers():
+    headers, patterns, private = headers_and_private()
     bad = [f"cmake/private_headers.txt: no header is named {pattern}" for pattern in patterns
            if not fnmatch.filter(headers, pattern)]
     for name in headers:
@@ -53,6 +54,15 @@ def private_headers():
             bad += [f"{name} is installed, {other} that it includes is not"
                     for other in re.findall(r'#include "(articula/[^"]+)"', (ROOT / name).read_text()) if private(other)]
     return bad
+
+
+def values():
+    """Every class of an installed header is in a list of tests/values_test.cpp: as a value, or as none."""
+    headers, _, private = headers_and_private()
+    told = set(re.findall(r"\w+", (ROOT / "tests/values_test.cpp").read_text().split("TEST(", 1)[0]))
+    pattern = re.compile(r"^(?:template <[^;{]*>\s*)?class (\w+)(?:<[^;{]*>)?(?: final)?\s*(?::[^;{]*)?\{", re.M)
+    return [f"{name}: class {found} is in no list of tests/values_test.cpp" for name in headers if not private(name)
+            for found in pattern.findall((ROOT / name).read_text()) if found not in told]
 
 
 def member_indexing():
@@ -77,7 +87,7 @@ def symbols(build):
 
 
 def main():
-    bad = includes() + private_headers() + member_indexing() + (symbols(sys.argv[1]) if len(sys.argv) > 1 else [])
+    bad = includes() + private_headers() + values() + member_indexing() + (symbols(sys.argv[1]) if len(sys.argv) > 1 else [])
     for line in bad:
         print(line)
     print(f"layers: {len(bad)} problems" if bad else "layers: clean")
