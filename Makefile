@@ -82,11 +82,11 @@ sanitize: setup
 	@cmake --build build-asan -j $(JOBS) --target articula_tests mutated_urdf random_trees articula_program
 	@ctest --test-dir build-asan -j $(JOBS) --output-on-failure --no-tests=error -E 'example|installed_package|web|Faults|LimitsOfTimeAndMemory'
 
-# The whole test program once for each instruction set that this machine has: v2, v3, and v4 where it is.
+# The whole test program once for each instruction set that this machine has (cmake/instruction_sets.cmake).
 test-sets: setup $(BUILD)/build.ninja
 	@cmake -B $(BUILD) -DARTICULA_INSTRUCTION_SETS=all > /dev/null
 	@cmake --build $(BUILD) -j $(JOBS) --target articula_tests
-	@for set in v2 v3 v4; do \
+	@for set in $$(cat $(BUILD)/instruction_sets.txt); do \
 	  if ! echo '{"q": [0, 0]}' | ARTICULA_ISA=$$set $(BUILD)/articula eval double_pendulum mass_matrix > /dev/null 2>&1; then \
 	    echo "instruction set $$set: this machine does not have it"; continue; fi; \
 	  echo "instruction set $$set:"; \

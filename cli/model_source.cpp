@@ -10,6 +10,7 @@
 
 #include "articula/loops/scene_of_model.hpp"
 #include "articula/model/chain.hpp"
+#include "articula/model/findings.hpp"
 #include "cli/input.hpp"
 #include "cli/messages.hpp"
 #include "cli/output.hpp"
@@ -156,9 +157,7 @@ Model build_and_warn(const LoadedModel& read, const ModelOptions& options, std::
   std::erase_if(warnings, [](const Finding& f) { return f.severity != Finding::Severity::warning; });
   if (suspicions) *suspicions = warnings.size();
   if (warnings.empty()) return model;
-  const std::string told =
-      describe(warnings.front()) +
-      (warnings.size() > 1 ? fmt::format(" (and {} more: see articula check)", warnings.size() - 1) : "");
+  const std::string told = first_and_more(warnings, Finding::Severity::warning);
   if (options.strict) throw ModelError(told + " (--strict)");
   fmt::print(stderr, "articula: {}\n", told);
   return model;

@@ -1,3 +1,10 @@
-// Its exit code is this machine's x86-64 level.
+// Prints the last of its arguments, names of instruction sets, that this machine runs.
+#include <cstdio>
+
 #include "articula/kernels/processor.hpp"
-int main() { return articula::x86_64_level(); }
+int main(int count, char** names) {
+  const char* best = "";
+  for (int i = 1; i < count; ++i)
+    if (articula::machine_runs(names[i])) best = names[i];
+  std::fputs(best, stdout);
+}

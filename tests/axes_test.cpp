@@ -7,6 +7,7 @@
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
 #include "articula/files/urdf.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "tests/support/cases.hpp"
 
 namespace articula::testing {
@@ -28,7 +29,8 @@ TEST(InternalAxes, ResultsDoNotDependOnThem) {
     straight.update(s.q, s.v, s.a);
     for (std::size_t f = 0; f < c.model.frames().size(); ++f) {
       const auto a = turned.pose(static_cast<int>(f)), b = straight.pose(static_cast<int>(f));
-      compare({&a.rotation.xx, &a.rotation.xx + 9}, {&b.rotation.xx, &b.rotation.xx + 9});
+      compare({numbers_of(a.rotation), numbers_of(a.rotation) + 9},
+              {numbers_of(b.rotation), numbers_of(b.rotation) + 9});
     }
   });
 }

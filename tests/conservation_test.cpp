@@ -5,6 +5,7 @@
 #include "articula/dynamics/inverse_dynamics.hpp"
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "tests/support/cases.hpp"
 
 namespace articula::testing {
@@ -111,7 +112,9 @@ TEST(Conservation, FreeBaseFarFromTheOrigin) {
       motion.jacobian(model.frame("tool"), J);
       const auto t = motion.totals();
       const auto frame = dense.frame("tool");
-      const auto spatial = [](const Spatial<double>& x) { return std::vector<double>(&x.w.x, &x.w.x + 6); };
+      const auto spatial = [](const Spatial<double>& x) {
+        return std::vector<double>(numbers_of(x), numbers_of(x) + 6);
+      };
       return std::vector<double>{
           relative_error(tau, to_std(dense.inverse_dynamics(at.a, at.wrenches))),
           relative_error(bias_forces(model, at.q, at.v), to_std(dense.bias)),

@@ -8,6 +8,7 @@
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "tests/support/cases.hpp"
 
 namespace articula::testing {
@@ -41,9 +42,9 @@ std::vector<std::vector<double>> everything(const Case& c) {
   out.push_back(inverse_mass_matrix(c.model, s.q));
   out.push_back(centroidal_map(c.model, s.q));
   const auto acceleration = motion.acceleration(c.model.frame("tool"));
-  out.emplace_back(&acceleration.w.x, &acceleration.w.x + 6);
+  out.emplace_back(numbers_of(acceleration), numbers_of(acceleration) + 6);
   const auto t = motion.totals();
-  out.emplace_back(&t.kinetic, &t.kinetic + sizeof(t) / sizeof(double));
+  out.emplace_back(numbers_of(t), numbers_of(t) + sizeof(t) / sizeof(double));
   return out;
 }
 

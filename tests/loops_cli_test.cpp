@@ -15,6 +15,7 @@
 #include "articula/files/urdf.hpp"
 #include "articula/loops/closed_chain.hpp"
 #include "articula/loops/scene.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "tests/support/command_line.hpp"
 #include "tests/support/random_models.hpp"
 
@@ -95,7 +96,7 @@ TEST(SceneCommand, GraspIsThePapersSolution) {
     EXPECT_EQ(arm["name"], file.scene["arms"][i]["name"]);
     EXPECT_LT(relative_error(arm["a"].get<std::vector<double>>(), chain.acceleration(i)), 1e-9);
     const Spatial<double> f = chain.force(i);
-    EXPECT_LT(relative_error(arm["force"].get<std::vector<double>>(), {&f.w.x, 6}), 1e-8);
+    EXPECT_LT(relative_error(arm["force"].get<std::vector<double>>(), {numbers_of(f), 6}), 1e-8);
     EXPECT_EQ(arm["contact_rates"].size(), static_cast<std::size_t>(i));
     if (i > 0) {
       EXPECT_LT(relative_error(arm["contact_rates"].get<std::vector<double>>(), chain.contact_rates(i)),
@@ -103,8 +104,9 @@ TEST(SceneCommand, GraspIsThePapersSolution) {
     }
   }
   const Spatial<double> alpha = chain.object_acceleration();
-  EXPECT_LT(relative_error(grasp["object"]["acceleration"].get<std::vector<double>>(), {&alpha.w.x, 6}),
-            1e-9);
+  EXPECT_LT(
+      relative_error(grasp["object"]["acceleration"].get<std::vector<double>>(), {numbers_of(alpha), 6}),
+      1e-9);
 }
 
 TEST(SceneCommand, GraspByTheNamedAlgorithms) {

@@ -15,6 +15,7 @@
 #include "articula/files/urdf.hpp"
 #include "articula/linearization/linearized_forward.hpp"
 #include "articula/linearization/linearized_inverse.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "articula/task_space/task_space.hpp"
 #include "tests/support/cases.hpp"
 
@@ -82,7 +83,7 @@ std::vector<double> spatial(const std::vector<double>& theirs) {
   for (int i = 0; i < 6; ++i) out[(i + 3) % 6] = theirs[i];
   return out;
 }
-std::vector<double> numbers(const Spatial<double>& x) { return {&x.w.x, &x.w.x + 6}; }
+std::vector<double> numbers(const Spatial<double>& x) { return {numbers_of(x), numbers_of(x) + 6}; }
 
 TEST(Oracle, AllRobots) {
   if (!fs::exists(shared / "oracle")) GTEST_SKIP() << "skipped: no ../shared";
@@ -140,8 +141,8 @@ TEST(Oracle, AllRobots) {
       const auto pose = motion.pose(ee);
       std::vector<double> R;
       for (const auto& row : state["ee_pose"]["R"]) R.insert(R.end(), row.begin(), row.end());
-      same("ee rotation", {&pose.rotation.xx, &pose.rotation.xx + 9}, R);
-      same("ee position", {&pose.position.x, &pose.position.x + 3}, state["ee_pose"]["p"]);
+      same("ee rotation", {numbers_of(pose.rotation), numbers_of(pose.rotation) + 9}, R);
+      same("ee position", {numbers_of(pose.position), numbers_of(pose.position) + 3}, state["ee_pose"]["p"]);
       same("ee velocity", numbers(motion.velocity(ee)), spatial(state["ee_velocity"]));
       same("ee Jdot v", numbers(motion.acceleration(ee)), spatial(state["ee_Jdot_v"]));
       std::vector<double> J(6 * nv);
@@ -163,7 +164,8 @@ TEST(Oracle, AllRobots) {
       const auto t = motion.totals();
       same("kinetic", {t.kinetic}, {state["kinetic_energy"]});
       same("potential", {t.potential}, {state["potential_energy"]});
-      same("centre of mass", {&t.center_of_mass.x, &t.center_of_mass.x + 3}, state["center_of_mass"]);
+      same("centre of mass", {numbers_of(t.center_of_mass), numbers_of(t.center_of_mass) + 3},
+           state["center_of_mass"]);
       same("momentum", numbers(t.momentum), spatial(state["centroidal_momentum"]));
     }
   }

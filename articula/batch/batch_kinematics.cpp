@@ -228,7 +228,7 @@ template <class S>
 void Batch<S>::listed(int number, std::span<const std::span<const S>> in, int frame, Axes axes,
                       std::span<const std::span<S>> out) {
   Data& d = *data_;
-  const ListedKernel& kernel = kernel_set().listed[number];
+  const ListedKernel& kernel = d.set_of_kernels->listed[number];
   KernelCall<S> call;
   call.axes = axes;
   if (kernel.frames != FramesNeeded::none) call.frame = frame_on_body<S>(d.model, frame);
@@ -252,7 +252,7 @@ void Batch<S>::listed(int number, std::span<const std::span<const S>> in, int fr
       one.listed(number, by_name, frame, axes, std::span(y, kernel.parts.size()));
     });
   }
-  const auto run = d.set_of_kernels->listed[number].template many<S>();
+  const auto run = kernel.template many<S>();
   d.call_with_model_inertias(kernel.name, from, to, [&](auto& w, const S* const* x, S* const* y) {
     KernelCall<S> c = call;
     c.in[0] = x[0];

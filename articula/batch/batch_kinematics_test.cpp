@@ -8,15 +8,16 @@
 #include "articula/dynamics/coriolis.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
 #include "articula/model/chain.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "tests/support/many_states.hpp"
 
 namespace articula::testing {
 namespace {
 
-void put(const Spatial<double>& x, std::span<double> out) { std::copy_n(&x.w.x, 6, out.begin()); }
+void put(const Spatial<double>& x, std::span<double> out) { std::copy_n(numbers_of(x), 6, out.begin()); }
 void put(const FramePose<double>& x, std::span<double> out) {
-  std::copy_n(&x.rotation.xx, 9, out.begin());
-  std::copy_n(&x.position.x, 3, out.begin() + 9);
+  std::copy_n(numbers_of(x.rotation), 9, out.begin());
+  std::copy_n(numbers_of(x.position), 3, out.begin() + 9);
 }
 
 std::vector<ManyCall> kinematic_calls(const Model& model, int frame) {
@@ -34,7 +35,7 @@ std::vector<ManyCall> kinematic_calls(const Model& model, int frame) {
        [=](const State& s, auto out) {
          work->update(s.q);
          const auto c = work->totals().center_of_mass;
-         std::copy_n(&c.x, 3, out.begin());
+         std::copy_n(numbers_of(c), 3, out.begin());
        },
        1e-12},
       {"momentum", 6, [](auto& b, auto& s, auto out) { b.momentum(s.q, s.v, out); },

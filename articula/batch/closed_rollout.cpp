@@ -55,6 +55,8 @@ ClosedRollout::ClosedRollout(const Model& model, std::vector<Constraint> constra
     workers_.push_back(std::make_unique<Worker>(model_, constraints_));
 }
 ClosedRollout::~ClosedRollout() = default;
+ClosedRollout::ClosedRollout(ClosedRollout&&) noexcept = default;
+ClosedRollout& ClosedRollout::operator=(ClosedRollout&&) noexcept = default;
 
 void ClosedRollout::rollout(In<double> q, In<double> v, In<double> tau, const RolloutOptions& options,
                             Out<double> q_path, Out<double> v_path) {

@@ -15,6 +15,8 @@ class ClosedRollout {
   /// threads: shared; null: the caller's alone.
   ClosedRollout(const Model& model, std::vector<Constraint> constraints, Threads* threads = nullptr);
   ~ClosedRollout();
+  ClosedRollout(ClosedRollout&&) noexcept;
+  ClosedRollout& operator=(ClosedRollout&&) noexcept;
 
   /// As Batch::rollout, states one after the other; any integrator. A trajectory that comes to an end (a constraint that
   /// cannot be held, say) gets NaN from there on. Throws ArgumentError for wrong sizes, and for starts that do not fit the

@@ -17,7 +17,7 @@ DiagonalizedBatch<S>::DiagonalizedBatch(Batch<S>& batch) : batch_(&batch) {
   if (d.model.has_mimics())
     throw ArgumentError(fmt::format(
         "diagonalized dynamics: model '{}' has mimic joints, whose hinges share coordinates; the factor "
-        "of the mass matrix needs one coordinate a hinge",
+        "of the mass matrix needs one coordinate per hinge",
         d.model.name()));
   work_.resize(d.workers.size());
   for (std::size_t i = 0; i < work_.size(); ++i) {

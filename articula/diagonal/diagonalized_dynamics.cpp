@@ -15,7 +15,7 @@ DiagonalizedDynamics::DiagonalizedDynamics(const Model& model)
   if (model.has_mimics())
     throw ArgumentError(fmt::format(
         "diagonalized dynamics: model '{}' has mimic joints, whose hinges share coordinates; the factor "
-        "of the mass matrix needs one coordinate a hinge",
+        "of the mass matrix needs one coordinate per hinge",
         model.name()));
   extra_ = make_arrays(d_, tree());
   d_.k = m_;

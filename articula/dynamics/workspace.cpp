@@ -81,7 +81,7 @@ void Workspace<S>::check(const char* function, const char* argument, std::size_t
 template <class S>
 const S* Workspace<S>::check_wrenches(const char* function, std::span<const Spatial<S>> wrenches) const {
   if (wrenches.empty()) return nullptr;
-  check(function, "wrenches (one a body)", wrenches.size(), model_.body_count());
+  check(function, "wrenches (one per body)", wrenches.size(), model_.body_count());
   return numbers_of(wrenches[0]);
 }
 

@@ -20,12 +20,15 @@ ARTICULA_COMPILED_SETS
 
 namespace {
 
+#define X(isa) #isa,
+constexpr const char* compiled[] = {ARTICULA_COMPILED_SETS};
+#undef X
+
 /// What this build has and this machine can run, best last.
 std::vector<const KernelSet*> usable() {
   std::vector<const KernelSet*> sets;
   const auto add = [&](const char* name, const KernelSet& (*set)()) {
-    const bool level = name[0] == 'v' && name[1] >= '2' && name[1] <= '4' && name[2] == '\0';
-    if (!level || name[1] - '0' <= x86_64_level()) sets.push_back(&set());
+    if (machine_runs(name)) sets.push_back(&set());
   };
 #define X(isa) add(#isa, isa::kernel_set);
   ARTICULA_COMPILED_SETS
@@ -57,7 +60,9 @@ std::atomic<const KernelSet*> kernel_set_in_use = nullptr;
 const KernelSet& choose_kernel_set() {
   const char* const asked = std::getenv("ARTICULA_ISA");
   const auto sets = usable();
-  const KernelSet* const set = asked && *asked ? named(asked) : sets.empty() ? named("v2") : sets.back();
+  const KernelSet* const set = asked && *asked ? named(asked)
+                               : sets.empty()  ? named(compiled[0])
+                                               : sets.back();
   kernel_set_in_use = set;  // whoever else chooses now chooses the same
   return *set;
 }

@@ -67,7 +67,7 @@ void SecondOrder::inverse(In<double> q, In<double> v, In<double> a, const Direct
   if (wrenches) {
     // Forces held in body axes turn with their body, others only move with it.
     const bool world = options.held == HeldIn::world_axes, levers = world && !options.levers.empty();
-    if (levers) check(name, "levers (one a body)", options.levers.size(), tree.bodies);
+    if (levers) check(name, "levers (one per body)", options.levers.size(), tree.bodies);
     if (!world || levers) kernels<double>().velocities(tree, full_q(q), full_v(second.dq), m_);
     for (int k = 0; k < tree.bodies; ++k) {
       const Spatial<double> w = gather<1, Spatial<double>>(wrenches + 6 * k);

@@ -101,7 +101,7 @@ ExternalForces<S> LinearizationWorkspace<S>::external(const char* function,
                                                       const LinearizationOptions<S>& options) {
   lin_.damping = options.damping ? damping_.data() : nullptr;
   if (!options.levers.empty())
-    this->check(function, "levers (one a body)", options.levers.size(), this->model_.body_count());
+    this->check(function, "levers (one per body)", options.levers.size(), this->model_.body_count());
   return {this->check_wrenches(function, options.wrenches), options.held,
           options.levers.empty() ? nullptr : &options.levers[0].xx};
 }

@@ -9,6 +9,7 @@
 #include "articula/loops/constrained_dynamics.hpp"
 #include "articula/model/chain.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "tests/support/cases.hpp"
 #include "tests/support/dense_constraints.hpp"
 #include "tests/support/random_scenes.hpp"
@@ -70,7 +71,7 @@ TEST(ClosedChain, RandomScenesAgainstKKT) {
       for (int arm = 0; arm < l; ++arm) {
         joints.insert(joints.end(), chain.acceleration(arm).begin(), chain.acceleration(arm).end());
         const Spatial<double> f = chain.force(arm);
-        contact.insert(contact.end(), &f.w.x, &f.w.x + 6);
+        contact.insert(contact.end(), numbers_of(f), numbers_of(f) + 6);
         EXPECT_LT(forces(relative_error(f, work.force(arm), 1)), 1e-8);
       }
       if (!is_coupled)

@@ -14,12 +14,12 @@
 namespace articula {
 
 struct ConstrainedTaskTerms {
-  int rows = 0, rank = 0;                 // 6 a frame
+  int rows = 0, rank = 0;                 // 6 per frame
   std::vector<double> omega, lambda;      // rows x rows
   std::vector<double> coriolis, gravity;  // c and g
   std::vector<double> jacobian_bar;       // nv x rows: A J* Lambda
 };
-/// In one O(n) solve a row (and two more). q and v must fit the constraints. Frames: world axes at their origins. Allocates.
+/// In one O(n) solve per row (and two more). q and v must fit the constraints. Frames: world axes at their origins. Allocates.
 ConstrainedTaskTerms constrained_operational_space(ConstrainedDynamics& work, In<double> q, In<double> v,
                                                    std::span<const int> frames,
                                                    const SingularityOptions& options = {

@@ -5,6 +5,7 @@
 #include <Eigen/Dense>
 
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "articula/task_space/task_space.hpp"
 #include "tests/support/random_models.hpp"
 
@@ -88,12 +89,12 @@ TEST(ConstrainedOperationalSpace, IsThatOfTheClosedMechanism) {
     VectorXd y(12), y_free(12);
     for (int i = 0; i < 2; ++i) {
       const Spatial<double> x = k.acceleration(frames[i]);
-      for (int r = 0; r < 6; ++r) y[6 * i + r] = (&x.w.x)[r];
+      for (int r = 0; r < 6; ++r) y[6 * i + r] = numbers_of(x)[r];
     }
     k.update(s.q, s.v, free_a);
     for (int i = 0; i < 2; ++i) {
       const Spatial<double> x = k.acceleration(frames[i]);
-      for (int r = 0; r < 6; ++r) y_free[6 * i + r] = (&x.w.x)[r];
+      for (int r = 0; r < 6; ++r) y_free[6 * i + r] = numbers_of(x)[r];
     }
     // Of the acceleration without forces, c and g take away what lies in the range of Omega.
     EXPECT_LT(error(L * (y - u), MatrixXd::Zero(12, 1)), 1e-5 * std::max(1.0, L.norm() * y_free.norm()));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "articula/model/audit.hpp"
+#include "articula/model/findings.hpp"
 
 namespace articula {
 
@@ -9,13 +10,17 @@ Audit examine(const ModelSpec& spec, Base base) { return Examination(spec, base)
 
 std::vector<Finding> find_problems(const ModelSpec& spec, Base base) { return examine(spec, base).findings; }
 
+std::string first_and_more(const std::vector<Finding>& findings, Finding::Severity severity) {
+  const auto wanted = [&](const Finding& f) { return f.severity == severity; };
+  const auto first = std::find_if(findings.begin(), findings.end(), wanted);
+  if (first == findings.end()) return "";
+  const auto more = std::count_if(first + 1, findings.end(), wanted);
+  return describe(*first) + (more > 0 ? fmt::format(" (and {} more: see `articula check`)", more) : "");
+}
+
 void throw_first_error(const std::vector<Finding>& findings) {
-  const auto is_error = [](const Finding& f) { return f.severity == Finding::Severity::error; };
-  const auto first = std::find_if(findings.begin(), findings.end(), is_error);
-  if (first == findings.end()) return;
-  const auto more = std::count_if(first + 1, findings.end(), is_error);
-  throw ModelError(describe(*first) +
-                   (more > 0 ? fmt::format(" (and {} more: see `articula check`)", more) : ""));
+  const std::string told = first_and_more(findings, Finding::Severity::error);
+  if (!told.empty()) throw ModelError(told);
 }
 
 Audit Examination::run() {

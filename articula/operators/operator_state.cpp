@@ -201,7 +201,7 @@ Dense OperatorState::block(Symbol symbol, int body) {
     const HingeMap<J, double> map{axes, tree().pitch[k]};
     for_each_index<J::nv>([&](auto i) {
       const Spatial<double> h = spatial(map.template row<i.value>());
-      H.numbers.insert(H.numbers.end(), &h.w.x, &h.w.x + 6);
+      H.numbers.insert(H.numbers.end(), numbers_of(h), numbers_of(h) + 6);
       for (int r = 0; r < 6; ++r) G.numbers[r * J::nv + i.value] = G_[6 * (index.v + i.value) + r];
     });
   });

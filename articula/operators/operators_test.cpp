@@ -12,6 +12,7 @@
 #include "articula/model/chain.hpp"
 #include "articula/operators/identities.hpp"
 #include "articula/operators/parse.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "tests/support/random_models.hpp"
 
 namespace articula {
@@ -293,7 +294,8 @@ TEST(Operators, BodyVelocitiesAndJacobians) {
       const Matrix J = matrix(dense(state, star(B(names)) * star(phi) * star(H)));
       for (std::size_t f = 0; f < names.size(); ++f) {
         const Spatial<double> V = kinematics.velocity(f);
-        EXPECT_LT(relative_error(std::span(velocities).subspan(6 * f, 6), std::span(&V.w.x, 6), 1), 1e-11)
+        EXPECT_LT(relative_error(std::span(velocities).subspan(6 * f, 6), std::span(numbers_of(V), 6), 1),
+                  1e-11)
             << names[f];
         std::vector<double> expected(6 * c.model.nv());
         kinematics.jacobian(f, expected);
@@ -355,7 +357,8 @@ TEST(Operators, ForwardDynamicsAsExpressions) {
     auto alpha = evaluate(
         state, star(psi) * star(H) * inv(D) * whiten * T1 + star(phi) * a - star(phi) * star(E) * a_g,
         {c.state.tau});
-    EXPECT_LT(relative_error(alpha, std::span(&named.link_accelerations()[0].w.x, alpha.size()), 1), 1e-11);
+    EXPECT_LT(relative_error(alpha, std::span(numbers_of(named.link_accelerations()[0]), alpha.size()), 1),
+              1e-11);
     const auto bias = H * phi * (M * star(phi) * a + b);
     EXPECT_LT(relative_error(evaluate(state, bias), bias_forces(c.model, c.state.q, c.state.v)), 1e-11);
   }

@@ -20,7 +20,7 @@ Mat3<double> HeldForces::axes(int k) const {
 void HeldForces::start(const char* function, In<double> q, const LinearizationOptions<double>& options) {
   check_wrenches(function, options.wrenches);
   if (!options.levers.empty())
-    check(function, "levers (one a body)", options.levers.size(), model_.body_count());
+    check(function, "levers (one per body)", options.levers.size(), model_.body_count());
   given_ = now_ = options;
   turn_ = !options.wrenches.empty() && (options.held == HeldIn::body_axes || !options.levers.empty());
   if (!turn_) return;

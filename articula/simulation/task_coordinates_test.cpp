@@ -6,6 +6,7 @@
 
 #include "articula/simulation/simulator.hpp"
 #include "articula/simulation/task_control.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "tests/support/motions.hpp"
 #include "tests/support/random_models.hpp"
 
@@ -37,7 +38,7 @@ TEST(TaskCoordinates, EveryEulerSequence) {
       const auto Pi = angles.map(y);
       Spatial<double> velocity{};
       for (int i = 0; i < 6; ++i)
-        for (int j = 0; j < 6; ++j) (&velocity.w.x)[i] += Pi[6 * i + j] * rate[j];
+        for (int j = 0; j < 6; ++j) numbers_of(velocity)[i] += Pi[6 * i + j] * rate[j];
       EXPECT_NEAR(velocity.w.x, w.x, 1e-8);
       EXPECT_NEAR(velocity.w.y, w.y, 1e-8);
       EXPECT_NEAR(velocity.w.z, w.z, 1e-8);

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "articula/model/configuration.hpp"
+#include "articula/spatial/numbers.hpp"
 
 namespace articula {
 
@@ -85,7 +86,7 @@ void TaskController::accelerate(int task, In<double> rows) {
 }
 void TaskController::accelerate(int task, const Spatial<double>& a) {
   check_ready("accelerate");
-  check_finite("accelerate", std::span(&a.w.x, 6));
+  check_finite("accelerate", std::span(numbers_of(a), 6));
   space_.rows_of_acceleration(task, a, {u_.data() + space_.first_row(task), space_.task(task).rows.size()});
 }
 void TaskController::follow(int task, const MotionTarget& target, const MotionGains& gains) {

@@ -4,6 +4,7 @@
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/model/edit.hpp"
 #include "articula/operators/program.hpp"
+#include "articula/spatial/numbers.hpp"
 #include "articula/task_space/task_space.hpp"
 #include "tests/support/random_models.hpp"
 
@@ -38,7 +39,7 @@ TEST(TaskSpacePaper, Section4) {
     const Vec3<double> w = frame_velocity(model, s.q, s.v, frame).w,
                        l = pose(model, s.q, frame).position - pose(model, s.q, link).position,
                        centripetal = cross(w, cross(w, l));  // a(0), JPL88 (2.21)
-    std::copy_n(&centripetal.x, 3, a_0.begin() + 3);
+    std::copy_n(numbers_of(centripetal), 3, a_0.begin() + 3);
     offsets += frame == "tip" && dot(centripetal, centripetal) > 1e-4;
     const auto less = [](Vector x, const Vector& y) {
       for (std::size_t i = 0; i < x.size(); ++i) x[i] -= y[i];

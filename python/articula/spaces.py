@@ -25,7 +25,7 @@ __all__ = [
 class TaskSpace:
     """The operational space of frames: Lambda y'' + c + g = F, tau = J* F. One object per thread.
 
-    kind: "pose" (six rows a frame), "position" or "orientation" (three). axes: a frame in whose axes the rows are; ""
+    kind: "pose" (six rows per frame), "position" or "orientation" (three). axes: a frame in whose axes the rows are; ""
     for the world's.
 
     Example:

@@ -5,6 +5,8 @@
 #include <limits>
 #include <numbers>
 
+#include "articula/spatial/numbers.hpp"
+
 namespace articula::testing {
 
 using std::numbers::pi;
@@ -293,10 +295,10 @@ double relative_error(std::span<const double> a, std::span<const double> b, doub
   return largest(d) / std::max(floor, largest(b));
 }
 double relative_error(const Vec3<double>& a, const Vec3<double>& b, double floor) {
-  return relative_error(std::span(&a.x, 3), std::span(&b.x, 3), floor);
+  return relative_error(std::span(numbers_of(a), 3), std::span(numbers_of(b), 3), floor);
 }
 double relative_error(const Spatial<double>& a, const Spatial<double>& b, double floor) {
-  return relative_error(std::span(&a.w.x, 6), std::span(&b.w.x, 6), floor);
+  return relative_error(std::span(numbers_of(a), 6), std::span(numbers_of(b), 6), floor);
 }
 
 std::string describe(const ModelSpec& spec) {
