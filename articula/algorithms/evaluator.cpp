@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "articula/algorithms/algorithms.hpp"
+#include "articula/model/inertial_parameters.hpp"
 
 namespace articula {
 
@@ -28,6 +29,8 @@ std::size_t length_of(const Model& model, Extent extent, std::size_t frames) {
       return 6 * frames;
     case Extent::bodies:
       return static_cast<std::size_t>(model.body_count());
+    case Extent::parameters:
+      return static_cast<std::size_t>(inertial_parameter_count) * model.body_count();
   }
   return 0;
 }
