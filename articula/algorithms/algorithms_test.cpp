@@ -8,6 +8,7 @@
 
 #include "articula/kernels/instruction_set.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/model/inertial_parameters.hpp"
 #include "tests/support/random_models.hpp"
 
 namespace articula {
@@ -294,6 +295,65 @@ TEST(Algorithms, CenterOfMassJacobianIsTheLinearMomentumPerMass) {
     one.centroidal_map(given.x[0], map);
     for (double& x : J) x *= model.mass();
     EXPECT_LT(difference<double>(J, std::span(map).last(3 * nv)), 1e-12) << seed;
+  }
+}
+
+/// Y pi is the inverse dynamics of a model whose bodies have the parameters pi, whatever these are; rotors apart.
+TEST(Algorithms, TorqueRegressorTimesParametersIsInverseDynamics) {
+  constexpr std::size_t count = 5;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 8, 9}) {
+    const Model model = model_of(seed, seed >= 8 ? 0.4 : 0);
+    const std::size_t nv = model.nv(), n = 10 * static_cast<std::size_t>(model.body_count());
+    const Arguments given(model, count, seed);
+    // Of two models that differ in their masses alone; what rotors ask for is the same in both.
+    std::vector<double> pi[2], tau[2] = {std::vector<double>(count * nv), std::vector<double>(count * nv)};
+    Rng rng(seed);
+    for (int which : {0, 1}) {
+      for (std::size_t s = 0; s < count; ++s)
+        for (const double x : inertial_parameters(model)) pi[which].push_back(x);
+      for (std::size_t i = 0; i < pi[which].size(); i += 10) {
+        const double factor = rng.uniform(0.2, 5);
+        for (std::size_t k = 0; k < 10; ++k) pi[which][i + k] *= factor;
+      }
+      Batch<> batch(model);
+      batch.vary(pi[which]);
+      batch.inverse_dynamics(given.x[0], given.x[1], given.x[2], tau[which]);
+    }
+    Evaluator<> evaluator(model);
+    std::vector<double> Y(count * nv * n);
+    std::vector<std::span<double>> out{Y};
+    Call<double> call;
+    for (int k = 0; k < argument_count; ++k) call.in[k] = given.x[k];
+    call.out = out;
+    evaluator.many(*find_algorithm("torque_regressor"), count, call);
+    std::vector<double> found(count * nv), expected(count * nv);
+    for (std::size_t i = 0; i < count * nv; ++i) {
+      expected[i] = tau[1][i] - tau[0][i];
+      for (std::size_t k = 0; k < n; ++k)
+        found[i] += Y[i * n + k] * (pi[1][i / nv * n + k] - pi[0][i / nv * n + k]);
+    }
+    EXPECT_LT(difference<double>(found, expected), 1e-12) << seed;
+  }
+  // Without rotors, and with external forces that are none: the forces themselves.
+  RandomOptions options;
+  options.armature = 0;
+  options.mimic = 0.3;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    Rng rng(seed);
+    const Model model(testing::random_spec(rng, options), {.base = seed % 2 ? Base::free : Base::fixed});
+    const testing::State state = testing::random_state(rng, model);
+    std::vector<double> tau(model.nv()), found(model.nv());
+    const std::vector<double> pi = inertial_parameters(model), none(6 * model.bodies().size());
+    OneState<> one(model);
+    one.inverse_dynamics(state.q, state.v, state.a, tau, none);
+    std::vector<double> Y(found.size() * pi.size());
+    std::vector<std::span<double>> out{Y};
+    Call<double> call;
+    call.in[0] = state.q, call.in[1] = state.v, call.in[2] = state.a;
+    call.out = out;
+    Evaluator<>(model).one(*find_algorithm("torque_regressor"), call);
+    for (std::size_t i = 0; i < Y.size(); ++i) found[i / pi.size()] += Y[i] * pi[i % pi.size()];
+    EXPECT_LT(difference<double>(found, tau), 1e-12) << seed;
   }
 }
 
