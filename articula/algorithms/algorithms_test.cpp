@@ -357,5 +357,67 @@ TEST(Algorithms, TorqueRegressorTimesParametersIsInverseDynamics) {
   }
 }
 
+/// solve_mass_matrix undoes the mass matrix, of mimic joints too, and where masses vary.
+TEST(Algorithms, SolveMassMatrixUndoesTheMassMatrix) {
+  const Algorithm& algorithm = *find_algorithm("solve_mass_matrix");
+  constexpr std::size_t count = 5;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 8, 9}) {
+    const Model model = model_of(seed, seed >= 8 ? 0.4 : 0);
+    const std::size_t nv = model.nv();
+    const Arguments given(model, count, seed);
+    Batch<> batch(model);
+    for (const bool varied : {false, true}) {
+      if (varied) {
+        std::vector<double> inertias;
+        for (std::size_t s = 0; s < count; ++s)
+          for (const double x : inertial_parameters(model))
+            inertias.push_back(x * static_cast<double>(1 + s));
+        batch.vary(inertias);
+      }
+      std::vector<double> M(count * nv * nv), x(count * nv), product(count * nv);
+      std::vector<std::span<double>> out{x};
+      Call<double> call;
+      for (int k = 0; k < argument_count; ++k) call.in[k] = given.x[k];
+      call.out = out;
+      call.listed = algorithm.listed;
+      algorithm.many<double>()(batch, call);
+      batch.mass_matrix(given.x[0], M);
+      for (std::size_t i = 0; i < count * nv; ++i)
+        for (std::size_t j = 0; j < nv; ++j) product[i] += M[i * nv + j] * x[i / nv * nv + j];
+      EXPECT_LT(difference<double>(product, call[Argument::tau]), 1e-9) << seed << " " << varied;
+    }
+  }
+}
+
+/// A state in which a joint has nothing to move: one state names the joint, of many that one alone is NaN.
+TEST(Algorithms, ListedKernelsTellOfSingularStates) {
+  const Algorithm& algorithm = *find_algorithm("solve_mass_matrix");
+  ModelSpec spec;  // a point on the axis of the second joint where that one is straight
+  spec.add_link({"base", {}, ""});
+  spec.add_link({"arm", {.mass = 1, .center_of_mass = {1, 0, 0}}, ""});
+  spec.add_link({"tip", {.mass = 1, .center_of_mass = {1, 0, 0}}, ""});
+  spec.add_joint({.name = "first", .kind = JointKind::continuous, .parent = "base", .child = "arm"});
+  spec.add_joint(
+      {.name = "second", .kind = JointKind::continuous, .parent = "arm", .child = "tip", .axis = {1, 0, 0}});
+  const Model model(spec);
+  const std::vector<double> q(2 * 12), tau(2 * 12, 1.0);
+  std::vector<double> x(2 * 12);
+  std::vector<std::span<double>> out{x}, of_one{std::span(x).first(2)};
+  Call<double> call;
+  call.in[0] = q, call.in[static_cast<int>(Argument::tau)] = tau;
+  call.out = out;
+  Evaluator<> evaluator(model);
+  EXPECT_THROW(evaluator.many(algorithm, 12, call), SingularError);
+  EXPECT_TRUE(std::isnan(x[0]));
+  call.in[0] = std::span(q).first(2), call.in[static_cast<int>(Argument::tau)] = std::span(tau).first(2);
+  call.out = of_one;
+  try {
+    evaluator.one(algorithm, call);
+    FAIL();
+  } catch (const SingularError& error) {
+    EXPECT_NE(std::string(error.what()).find("second"), std::string::npos) << error.what();
+  }
+}
+
 }  // namespace
 }  // namespace articula

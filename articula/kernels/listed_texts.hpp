@@ -4,13 +4,14 @@
 
 #include "articula/kernels/center_of_mass_jacobian_text.hpp"
 #include "articula/kernels/jacobian_rate_text.hpp"
+#include "articula/kernels/solve_directly_text.hpp"
 #include "articula/kernels/torque_regressor_text.hpp"
 
 namespace articula::ARTICULA_ISA {
 
 template <class... A>
 struct List {};
-using Listed = List<JacobianRate, CenterOfMassJacobian, TorqueRegressor>;
+using Listed = List<JacobianRate, CenterOfMassJacobian, TorqueRegressor, SolveMassMatrix>;
 
 /// The one at that place.
 template <int number, class = Listed>
