@@ -9,6 +9,7 @@
 #include "articula/kernels/instruction_set.hpp"
 #include "articula/model/configuration.hpp"
 #include "articula/model/inertial_parameters.hpp"
+#include "articula/model/joint_kinds.hpp"
 #include "tests/support/random_models.hpp"
 
 namespace articula {
@@ -416,6 +417,41 @@ TEST(Algorithms, ListedKernelsTellOfSingularStates) {
     FAIL();
   } catch (const SingularError& error) {
     EXPECT_NE(std::string(error.what()).find("second"), std::string::npos) << error.what();
+  }
+}
+
+/// Along its joint's columns the force that a body gets is the joint's own, external forces and all; rotors apart.
+TEST(Algorithms, JointWrenchesAlongJointsAreInverseDynamics) {
+  RandomOptions options;
+  options.armature = 0;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    Rng rng(seed);
+    const Model model(testing::random_spec(rng, options), {.base = seed % 2 ? Base::free : Base::fixed});
+    const testing::State state = testing::random_state(rng, model);
+    const std::size_t nv = model.nv();
+    const std::span wrenches(&state.wrenches[0].w.x, 6 * state.wrenches.size());
+    OneState<> one(model);
+    std::vector<double> tau(nv), found(nv), f(wrenches.size()), J(6 * nv);
+    one.inverse_dynamics(state.q, state.v, state.a, tau, wrenches);
+    std::vector<std::span<double>> out{f};
+    Call<double> call;
+    call.in[0] = state.q, call.in[1] = state.v, call.in[2] = state.a;
+    call.wrenches = wrenches;
+    call.out = out;
+    Evaluator<>(model).one(*find_algorithm("joint_wrenches"), call);
+    for (const Joint& joint : model.joints()) {
+      one.jacobian(model.frame(model.bodies()[joint.body].name), state.q, J);
+      // Of a joint with a cross, which the external forces push too, the last freedom alone.
+      const bool cross = hinges_of(joint.kind).size() > 1;
+      for (int i = joint.v_index; i < joint.v_index + joint.nv; ++i) {
+        if (cross && i + 1 < joint.v_index + joint.nv)
+          found[i] = tau[i];
+        else
+          for (std::size_t r = 0; r < 6; ++r)
+            found[i] += J[r * nv + static_cast<std::size_t>(i)] * f[6 * joint.body + r];
+      }
+    }
+    EXPECT_LT(difference<double>(found, tau), 1e-12) << seed;
   }
 }
 
