@@ -26,6 +26,7 @@ enum class JointKind : unsigned char {
   spherical,
   free
 };
+inline constexpr int joint_kinds = static_cast<int>(JointKind::free) + 1;
 std::string_view name_of(JointKind kind);
 /// Coordinates and velocities of a kind (free: 7 and 6).
 int nq_of(JointKind kind);
