@@ -29,6 +29,7 @@ constexpr KindFacts kinds[] = {
     {JointKind::planar, "planar", 1, {planar}},
     {JointKind::spherical, "spherical", 1, {spherical}},
     {JointKind::free, "free", 1, {HingeKind::free}},
+    {JointKind::translational, "translational", 3, {prismatic, prismatic, prismatic}},
 };
 constexpr bool in_order() {
   for (std::size_t i = 0; i < std::size(kinds); ++i)

@@ -76,7 +76,7 @@ class JointSpec:
     """A joint. rotation (nine numbers, row by row) and position: the joint at zero, in the parent's axes.
 
     kind: "fixed", "revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "planar",
-    "spherical" or "free". mimic: (joint, multiplier, offset).
+    "spherical", "free" or "translational". mimic: (joint, multiplier, offset).
     """
 
     name: str

@@ -54,6 +54,14 @@ const std::vector<JointKind>& moving_joint_kinds() {
   }();
   return kinds;
 }
+const std::vector<JointKind>& usual_joint_kinds() {
+  static const std::vector<JointKind> kinds = [] {
+    std::vector<JointKind> usual = all_joint_kinds();
+    usual.resize(static_cast<std::size_t>(JointKind::free) + 1);
+    return usual;
+  }();
+  return kinds;
+}
 
 namespace {
 
