@@ -339,9 +339,10 @@ void add_listed(std::vector<Algorithm>& all) {
                .uses = {k.uses.begin(), k.uses.end()},
                .parts = {k.parts.begin(), k.parts.end()},
                .meaning = k.meaning,
-               .frames = k.frames},
+               .frames = k.frames,
+               .external_forces = k.external_forces},
               [](auto& x, const auto& c) {
-                x.listed(c.listed, c.in, c.frames.empty() ? -1 : c.frames[0], c.axes, c.out);
+                x.listed(c.listed, c.in, c.wrenches, c.frames.empty() ? -1 : c.frames[0], c.axes, c.out);
               });
     algorithm.listed = static_cast<int>(i);
     all.push_back(std::move(algorithm));

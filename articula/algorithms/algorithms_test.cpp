@@ -9,6 +9,8 @@
 
 #include "articula/kernels/instruction_set.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/model/inertial_parameters.hpp"
+#include "articula/model/joint_kinds.hpp"
 #include "tests/support/random_models.hpp"
 
 namespace articula {
@@ -333,6 +335,162 @@ TEST(Algorithms, CenterOfMassJacobianIsTheLinearMomentumPerMass) {
     one.centroidal_map(given.x[0], map);
     for (double& x : J) x *= model.mass();
     EXPECT_LT(difference<double>(J, std::span(map).last(3 * nv)), 1e-12) << seed;
+  }
+}
+
+/// Y pi is the inverse dynamics of a model whose bodies have the parameters pi, whatever these are; rotors apart.
+TEST(Algorithms, TorqueRegressorTimesParametersIsInverseDynamics) {
+  constexpr std::size_t count = 5;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6, 8, 9}) {
+    const Model model = model_of(seed, seed >= 8 ? 0.4 : 0);
+    const std::size_t nv = model.nv(), n = 10 * static_cast<std::size_t>(model.body_count());
+    const Arguments given(model, count, seed);
+    // Of two models that differ in their masses alone; what rotors ask for is the same in both.
+    std::vector<double> pi[2], tau[2] = {std::vector<double>(count * nv), std::vector<double>(count * nv)};
+    Rng rng(seed);
+    for (int which : {0, 1}) {
+      for (std::size_t s = 0; s < count; ++s)
+        for (const double x : inertial_parameters(model)) pi[which].push_back(x);
+      for (std::size_t i = 0; i < pi[which].size(); i += 10) {
+        const double factor = rng.uniform(0.2, 5);
+        for (std::size_t k = 0; k < 10; ++k) pi[which][i + k] *= factor;
+      }
+      Batch<> batch(model);
+      batch.vary(pi[which]);
+      batch.inverse_dynamics(given.x[0], given.x[1], given.x[2], tau[which]);
+    }
+    Evaluator<> evaluator(model);
+    std::vector<double> Y(count * nv * n);
+    std::vector<std::span<double>> out{Y};
+    Call<double> call;
+    for (int k = 0; k < argument_count; ++k) call.in[k] = given.x[k];
+    call.out = out;
+    evaluator.many(*find_algorithm("torque_regressor"), count, call);
+    std::vector<double> found(count * nv), expected(count * nv);
+    for (std::size_t i = 0; i < count * nv; ++i) {
+      expected[i] = tau[1][i] - tau[0][i];
+      for (std::size_t k = 0; k < n; ++k)
+        found[i] += Y[i * n + k] * (pi[1][i / nv * n + k] - pi[0][i / nv * n + k]);
+    }
+    EXPECT_LT(difference<double>(found, expected), 1e-12) << seed;
+  }
+  // Without rotors, and with external forces that are none: the forces themselves.
+  RandomOptions options;
+  options.armature = 0;
+  options.mimic = 0.3;
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    Rng rng(seed);
+    const Model model(testing::random_spec(rng, options), {.base = seed % 2 ? Base::free : Base::fixed});
+    const testing::State state = testing::random_state(rng, model);
+    std::vector<double> tau(model.nv()), found(model.nv());
+    const std::vector<double> pi = inertial_parameters(model), none(6 * model.bodies().size());
+    OneState<> one(model);
+    one.inverse_dynamics(state.q, state.v, state.a, tau, none);
+    std::vector<double> Y(found.size() * pi.size());
+    std::vector<std::span<double>> out{Y};
+    Call<double> call;
+    call.in[0] = state.q, call.in[1] = state.v, call.in[2] = state.a;
+    call.out = out;
+    Evaluator<>(model).one(*find_algorithm("torque_regressor"), call);
+    for (std::size_t i = 0; i < Y.size(); ++i) found[i / pi.size()] += Y[i] * pi[i % pi.size()];
+    EXPECT_LT(difference<double>(found, tau), 1e-12) << seed;
+  }
+}
+
+/// solve_mass_matrix undoes the mass matrix, of mimic joints too, and where masses vary.
+TEST(Algorithms, SolveMassMatrixUndoesTheMassMatrix) {
+  const Algorithm& algorithm = *find_algorithm("solve_mass_matrix");
+  constexpr std::size_t count = 5;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 8, 9}) {
+    const Model model = model_of(seed, seed >= 8 ? 0.4 : 0);
+    const std::size_t nv = model.nv();
+    const Arguments given(model, count, seed);
+    Batch<> batch(model);
+    for (const bool varied : {false, true}) {
+      if (varied) {
+        std::vector<double> inertias;
+        for (std::size_t s = 0; s < count; ++s)
+          for (const double x : inertial_parameters(model))
+            inertias.push_back(x * static_cast<double>(1 + s));
+        batch.vary(inertias);
+      }
+      std::vector<double> M(count * nv * nv), x(count * nv), product(count * nv);
+      std::vector<std::span<double>> out{x};
+      Call<double> call;
+      for (int k = 0; k < argument_count; ++k) call.in[k] = given.x[k];
+      call.out = out;
+      call.listed = algorithm.listed;
+      algorithm.many<double>()(batch, call);
+      batch.mass_matrix(given.x[0], M);
+      for (std::size_t i = 0; i < count * nv; ++i)
+        for (std::size_t j = 0; j < nv; ++j) product[i] += M[i * nv + j] * x[i / nv * nv + j];
+      EXPECT_LT(difference<double>(product, call[Argument::tau]), 1e-9) << seed << " " << varied;
+    }
+  }
+}
+
+/// A state in which a joint has nothing to move: one state names the joint, of many that one alone is NaN.
+TEST(Algorithms, ListedKernelsTellOfSingularStates) {
+  const Algorithm& algorithm = *find_algorithm("solve_mass_matrix");
+  ModelSpec spec;  // a point on the axis of the second joint where that one is straight
+  spec.add_link({"base", {}, ""});
+  spec.add_link({"arm", {.mass = 1, .center_of_mass = {1, 0, 0}}, ""});
+  spec.add_link({"tip", {.mass = 1, .center_of_mass = {1, 0, 0}}, ""});
+  spec.add_joint({.name = "first", .kind = JointKind::continuous, .parent = "base", .child = "arm"});
+  spec.add_joint(
+      {.name = "second", .kind = JointKind::continuous, .parent = "arm", .child = "tip", .axis = {1, 0, 0}});
+  const Model model(spec);
+  const std::vector<double> q(2 * 12), tau(2 * 12, 1.0);
+  std::vector<double> x(2 * 12);
+  std::vector<std::span<double>> out{x}, of_one{std::span(x).first(2)};
+  Call<double> call;
+  call.in[0] = q, call.in[static_cast<int>(Argument::tau)] = tau;
+  call.out = out;
+  Evaluator<> evaluator(model);
+  EXPECT_THROW(evaluator.many(algorithm, 12, call), SingularError);
+  EXPECT_TRUE(std::isnan(x[0]));
+  call.in[0] = std::span(q).first(2), call.in[static_cast<int>(Argument::tau)] = std::span(tau).first(2);
+  call.out = of_one;
+  try {
+    evaluator.one(algorithm, call);
+    FAIL();
+  } catch (const SingularError& error) {
+    EXPECT_NE(std::string(error.what()).find("second"), std::string::npos) << error.what();
+  }
+}
+
+/// Along its joint's columns the force that a body gets is the joint's own, external forces and all; rotors apart.
+TEST(Algorithms, JointWrenchesAlongJointsAreInverseDynamics) {
+  RandomOptions options;
+  options.armature = 0;
+  for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+    Rng rng(seed);
+    const Model model(testing::random_spec(rng, options), {.base = seed % 2 ? Base::free : Base::fixed});
+    const testing::State state = testing::random_state(rng, model);
+    const std::size_t nv = model.nv();
+    const std::span wrenches(&state.wrenches[0].w.x, 6 * state.wrenches.size());
+    OneState<> one(model);
+    std::vector<double> tau(nv), found(nv), f(wrenches.size()), J(6 * nv);
+    one.inverse_dynamics(state.q, state.v, state.a, tau, wrenches);
+    std::vector<std::span<double>> out{f};
+    Call<double> call;
+    call.in[0] = state.q, call.in[1] = state.v, call.in[2] = state.a;
+    call.wrenches = wrenches;
+    call.out = out;
+    Evaluator<>(model).one(*find_algorithm("joint_wrenches"), call);
+    for (const Joint& joint : model.joints()) {
+      one.jacobian(model.frame(model.bodies()[joint.body].name), state.q, J);
+      // Of a joint with a cross, which the external forces push too, the last freedom alone.
+      const bool cross = hinges_of(joint.kind).size() > 1;
+      for (int i = joint.v_index; i < joint.v_index + joint.nv; ++i) {
+        if (cross && i + 1 < joint.v_index + joint.nv)
+          found[i] = tau[i];
+        else
+          for (std::size_t r = 0; r < 6; ++r)
+            found[i] += J[r * nv + static_cast<std::size_t>(i)] * f[6 * joint.body + r];
+      }
+    }
+    EXPECT_LT(difference<double>(found, tau), 1e-12) << seed;
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "articula/algorithms/algorithms.hpp"
 #include "articula/batch/failed_state.hpp"
+#include "articula/model/inertial_parameters.hpp"
 #include "articula/spatial/finite.hpp"
 
 namespace articula {
@@ -30,6 +31,8 @@ std::size_t length_of(const Model& model, Extent extent, std::size_t frames) {
       return 6 * frames;
     case Extent::bodies:
       return static_cast<std::size_t>(model.body_count());
+    case Extent::parameters:
+      return static_cast<std::size_t>(inertial_parameter_count) * model.body_count();
   }
   return 0;
 }

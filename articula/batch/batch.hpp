@@ -105,7 +105,7 @@ class Batch {
                     Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches = {});
 
   /// See OneState::listed.
-  void listed(int number, std::span<const std::span<const S>> in, int frame, Axes axes,
+  void listed(int number, std::span<const std::span<const S>> in, In<S> wrenches, int frame, Axes axes,
               std::span<const std::span<S>> out);
 
   /// One step of h seconds; q_next and v_next may be q and v. tau: empty for none.

@@ -225,63 +225,74 @@ void Batch<S>::mass_matrix_rate(In<S> q, In<S> v, Out<S> dM_dt) {
 }
 
 template <class S>
-void Batch<S>::listed(int number, std::span<const std::span<const S>> in, int frame, Axes axes,
-                      std::span<const std::span<S>> out) {
+void Batch<S>::listed(int number, std::span<const std::span<const S>> in, In<S> wrenches, int frame,
+                      Axes axes, std::span<const std::span<S>> out) {
+  using batching::Numbers;
   Data& d = *data_;
   const ListedKernel& kernel = d.set_of_kernels->listed[number];
+  const std::size_t vectors = kernel.uses.size(), parts = kernel.parts.size();
+  // The vectors in the order of `uses`, then external forces; q first.
+  typename Data::Input from[batching::most_inputs];
+  typename Data::Output to[batching::most_outputs];
+  for (std::size_t i = 0; i < vectors; ++i) {
+    const std::span<const S> x = in[static_cast<int>(kernel.uses[i])];
+    from[i] = kernel.uses[i] == Argument::q ? d.q(x) : d.v("a vector", x);
+    if (is_joint_force(kernel.uses[i])) from[i] = d.own(from[i]);
+  }
+  const bool forces = kernel.external_forces && !wrenches.empty();
+  if (forces) from[vectors] = d.wrenches(wrenches);
+  const std::size_t states = std::max<std::size_t>(1, d.count_of(kernel.name, from[0].x));
+  bool matrices = d.model.has_mimics() && kernel.mimics == Mimics::tied;
+  for (std::size_t i = 0; i < parts; ++i) {
+    const Numbers kind = batching::numbers_of_part(kernel.parts[i]);
+    matrices = matrices || kind == Numbers::matrix || kind == Numbers::rows;
+    to[i] = {kernel.parts[i].key, out[i], kernel.mimics == Mimics::tied ? Numbers::other : kind,
+             out[i].size() / states};
+  }
+  const batching::ListOf<typename Data::Input> inputs(from, vectors + (forces ? 1 : 0));
+  const batching::ListOf<typename Data::Output> outputs(to, parts);
+  if (d.one_by_one(in[0]) || (matrices && d.matrices_one_by_one(in[0])))
+    return d.call_one_by_one(kernel.name, inputs, outputs,
+                             [&](OneState<S>& one, const auto* x, const auto* y) {
+                               std::array<std::span<const S>, argument_count> by_name{};
+                               for (std::size_t i = 0; i < vectors; ++i)
+                                 by_name[static_cast<int>(kernel.uses[i])] = x[i];
+                               one.listed(number, by_name, forces ? x[vectors] : std::span<const S>(), frame,
+                                          axes, std::span(y, parts));
+                             });
   KernelCall<S> call;
   call.axes = axes;
   if (kernel.frames != FramesNeeded::none) call.frame = frame_on_body<S>(d.model, frame);
-  std::vector<typename Data::Input> from{d.q(in[0])};
-  for (const Argument argument : kernel.uses)
-    if (argument != Argument::q) from.push_back(d.v("a vector", in[static_cast<int>(argument)]));
-  std::vector<typename Data::Output> to;
-  for (std::size_t i = 0; i < kernel.parts.size(); ++i) {
-    const std::size_t states = std::max<std::size_t>(1, in[0].size() / d.model.nq());
-    to.push_back(
-        {kernel.parts[i].key, out[i], batching::numbers_of_part(kernel.parts[i]), out[i].size() / states});
-  }
-  if (d.one_by_one(in[0])) {
-    // A state's vectors come in the order of `uses`; the call for one state has them by their names.
-    return d.call_one_by_one(kernel.name, from, to, [&](OneState<S>& one, const auto* x, const auto* y) {
-      std::array<std::span<const S>, argument_count> by_name{};
-      by_name[0] = x[0];
-      int next = 1;
-      for (const Argument argument : kernel.uses)
-        if (argument != Argument::q) by_name[static_cast<int>(argument)] = x[next++];
-      one.listed(number, by_name, frame, axes, std::span(y, kernel.parts.size()));
-    });
-  }
-  const auto run = kernel.template many<S>();
-  d.call_with_model_inertias(kernel.name, from, to, [&](auto& w, const S* const* x, S* const* y) {
+  const ListedIn<S>& in_lanes = kernel.template in<S>();
+  const bool varied = d.varied && kernel.of_inertias;
+  const auto run = varied ? in_lanes.varied : in_lanes.many;
+  d.call(kernel.name, inputs, outputs, [&](auto& w, const S* const* x, S* const* y) {
     KernelCall<S> c = call;
-    c.in[0] = x[0];
-    int next = 1;
-    for (const Argument argument : kernel.uses)
-      if (argument != Argument::q) c.in[static_cast<int>(argument)] = x[next++];
-    std::copy_n(y, kernel.parts.size(), c.out);
-    run(d.base(), c, w.m);
+    for (std::size_t i = 0; i < vectors; ++i) c.in[static_cast<int>(kernel.uses[i])] = x[i];
+    if (forces) c.wrenches = x[vectors];
+    std::copy_n(y, parts, c.out);
+    run(varied ? w.tree : d.base(), c, w.m, w.smallest);
   });
 }
 
-#define ARTICULA_INSTANTIATE(S)                                                       \
-  template void Batch<S>::pose(std::span<const int>, In<S>, Out<S>);                  \
-  template void Batch<S>::pose(int, In<S>, Out<S>);                                   \
-  template void Batch<S>::frame_velocity(int, In<S>, In<S>, Out<S>, Axes);            \
-  template void Batch<S>::frame_acceleration(int, In<S>, In<S>, In<S>, Out<S>, Axes); \
-  template void Batch<S>::jacobian_dot_v(int, In<S>, In<S>, Out<S>, Axes);            \
-  template void Batch<S>::jacobian(int, In<S>, Out<S>, Axes);                         \
-  template void Batch<S>::pose(int, In<S>, Out<S>, Out<S>);                           \
-  template void Batch<S>::energies(In<S>, In<S>, Out<S>, Out<S>);                     \
-  template void Batch<S>::kinetic_energy(In<S>, In<S>, Out<S>);                       \
-  template void Batch<S>::potential_energy(In<S>, Out<S>);                            \
-  template void Batch<S>::center_of_mass(In<S>, Out<S>);                              \
-  template void Batch<S>::momentum(In<S>, In<S>, Out<S>);                             \
-  template void Batch<S>::listed(int, std::span<const std::span<const S>>, int, Axes, \
-                                 std::span<const std::span<S>>);                      \
-  template void Batch<S>::centroidal_map(In<S>, Out<S>);                              \
-  template void Batch<S>::coriolis(const char*, bool, In<S>, In<S>, Out<S>);          \
-  template void Batch<S>::coriolis_matrix(In<S>, In<S>, Out<S>);                      \
+#define ARTICULA_INSTANTIATE(S)                                                              \
+  template void Batch<S>::pose(std::span<const int>, In<S>, Out<S>);                         \
+  template void Batch<S>::pose(int, In<S>, Out<S>);                                          \
+  template void Batch<S>::frame_velocity(int, In<S>, In<S>, Out<S>, Axes);                   \
+  template void Batch<S>::frame_acceleration(int, In<S>, In<S>, In<S>, Out<S>, Axes);        \
+  template void Batch<S>::jacobian_dot_v(int, In<S>, In<S>, Out<S>, Axes);                   \
+  template void Batch<S>::jacobian(int, In<S>, Out<S>, Axes);                                \
+  template void Batch<S>::pose(int, In<S>, Out<S>, Out<S>);                                  \
+  template void Batch<S>::energies(In<S>, In<S>, Out<S>, Out<S>);                            \
+  template void Batch<S>::kinetic_energy(In<S>, In<S>, Out<S>);                              \
+  template void Batch<S>::potential_energy(In<S>, Out<S>);                                   \
+  template void Batch<S>::center_of_mass(In<S>, Out<S>);                                     \
+  template void Batch<S>::momentum(In<S>, In<S>, Out<S>);                                    \
+  template void Batch<S>::listed(int, std::span<const std::span<const S>>, In<S>, int, Axes, \
+                                 std::span<const std::span<S>>);                             \
+  template void Batch<S>::centroidal_map(In<S>, Out<S>);                                     \
+  template void Batch<S>::coriolis(const char*, bool, In<S>, In<S>, Out<S>);                 \
+  template void Batch<S>::coriolis_matrix(In<S>, In<S>, Out<S>);                             \
   template void Batch<S>::mass_matrix_rate(In<S>, In<S>, Out<S>);
 ARTICULA_INSTANTIATE(double)
 ARTICULA_INSTANTIATE(float)

@@ -30,7 +30,7 @@ template <class T>
 struct ListOf {
   const T *first, *last;
   ListOf(std::initializer_list<T> list) : first(list.begin()), last(list.end()) {}
-  ListOf(const std::vector<T>& list) : first(list.data()), last(list.data() + list.size()) {}
+  ListOf(const T* list, std::size_t count) : first(list), last(list + count) {}
   const T* begin() const { return first; }
   const T* end() const { return last; }
 };
@@ -94,8 +94,8 @@ struct Worker {
   /// What the kernels read: the model's, or, where inertias vary, with constants of the tile's states in
   /// lanes.
   Tree<S> tree;
-  AlignedArray<Lanes> constants, pitch, offset, outboard_mass;  // of the latter
-  AlignedArray<Lanes> q, v, tau, step;                          // of rollouts
+  AlignedArray<Lanes> constants, pitch, offset, link_axes, multiplier, outboard_mass;  // of the latter
+  AlignedArray<Lanes> q, v, tau, step;                                                 // of rollouts
   std::size_t failed_step = 0;
 };
 
@@ -176,7 +176,8 @@ struct Batch<S>::Data {
                                          .keep_D = true,
                                          .wide_solve = true,
                                          .composite = true,
-                                         .motion = true});
+                                         .motion = true,
+                                         .matrices = model.has_mimics() && !large()});
       w.m = retyped<S>(m);
       w.path_room = PathRoom<Pack<S, most_lanes<S>>>(longest);
       w.path = retyped<S>(w.path_room.memory());
@@ -315,8 +316,9 @@ struct Batch<S>::Data {
   void expand(Numbers kind, const S* own, S* full) const {
     batching::expand(model, kind, table->lanes, own, full);
   }
-  void reduce(Numbers kind, const S* full, S* own) const {
-    batching::reduce(model, kind, table->lanes, full, own);
+  /// Of a result of n numbers.
+  void reduce(Numbers kind, std::size_t n, const S* full, S* own) const {
+    batching::reduce(model, kind, n, table->lanes, full, own);
   }
 
   /// A call with arguments larger than what the batch was made with makes room for them, once.
@@ -324,7 +326,6 @@ struct Batch<S>::Data {
     const auto room = [](auto& array, std::size_t n) {
       if (array.size() < n) array = AlignedArray<Pack<S, most_lanes<S>>>(n);
     };
-    const std::size_t full = base().nv;
     for (Worker& w : workers) {
       int i = 0;
       for (const Input& input : inputs) room(w.in[i++], input.n);
@@ -332,7 +333,7 @@ struct Batch<S>::Data {
       for (const Output& output : outputs) {
         room(w.out[i], output.n);
         if (model.has_mimics() && output.kind != Numbers::other)
-          room(w.full_out[i], batching::full_size(output.kind, full));
+          room(w.full_out[i], batching::full_size(model, output.kind, output.n));
         ++i;
       }
     }
@@ -400,7 +401,7 @@ struct Batch<S>::Data {
       i = 0;
       for (const Output& output : outputs) {
         S* const lanes = own[i];
-        if (mimics && output.kind != Numbers::other) reduce(output.kind, out[i], lanes);
+        if (mimics && output.kind != Numbers::other) reduce(output.kind, output.n, out[i], lanes);
         for (int s = 0; !all_hold && s < used; ++s)
           if (!(w.smallest[s] > 0))
             for (std::size_t c = 0; c < output.n; ++c)
@@ -445,6 +446,8 @@ struct Batch<S>::Data {
       w.tree.constants = spread(base.constants, slots * constant::count, w.constants);
       w.tree.pitch = spread(base.pitch, slots, w.pitch);
       w.tree.offset = spread(base.offset, slots, w.offset);
+      w.tree.link_axes = spread(base.link_axes, 9 * static_cast<std::size_t>(base.slots()), w.link_axes);
+      if (base.source) w.tree.multiplier = spread(base.multiplier, base.nv, w.multiplier);
       w.tree.has_armature = varied->has_armature;
       if (w.outboard_mass.size() == 0) w.outboard_mass = AlignedArray<Pack<S, most_lanes<S>>>(base.nv);
       if (columns) w.lin.mass = mass_outboard(w);

@@ -78,7 +78,7 @@ class OneState {
                     Out<S> kappa, Out<S> coriolis_xi, Out<S> D, In<S> wrenches = {}, bool printed = false);
 
   /// The listed algorithm of that number (articula/kernels/listed.hpp): vectors by Argument, results by part.
-  void listed(int number, std::span<const std::span<const S>> in, int frame, Axes axes,
+  void listed(int number, std::span<const std::span<const S>> in, In<S> wrenches, int frame, Axes axes,
               std::span<const std::span<S>> out);
 
   /// What the last call has to say beside its numbers: which directions are lost, say. Empty: nothing.

@@ -18,11 +18,12 @@ S* tied_factor(Worker<S>& w) {
 /// The factor at q, in lanes and own coordinates; leaves q in full ones in w.full[0].
 template <class D, class S>
 void factor_tied(const D& d, Worker<S>& w, const S* q, S* smallest) {
+  const std::size_t nv = d.model.nv();
   S* const full_q = numbers(w.full[0]);
   d.expand(Numbers::coordinates, q, full_q);
   d.table->mass_matrix(w.tree, full_q, w.m, numbers(w.full_out[0]));
-  d.reduce(Numbers::matrix, numbers(w.full_out[0]), tied_factor(w));
-  d.set->rollout->factor(d.model.nv(), tied_factor(w), smallest);
+  d.reduce(Numbers::matrix, nv * nv, numbers(w.full_out[0]), tied_factor(w));
+  d.set->rollout->factor(nv, tied_factor(w), smallest);
 }
 
 /// a = M^-1 (tau - C v - g), arrays in lanes and own coordinates; tau, wrenches null: none.
@@ -43,7 +44,7 @@ void accelerate(const D& d, Worker<S>& w, const S* q, const S* v, const S* tau, 
   S *const full_v = numbers(w.full[1]), *const bias = numbers(w.full[2]), *const own = numbers(w.full[3]);
   d.expand(Numbers::velocities, v, full_v);
   d.table->inverse_dynamics(w.tree, numbers(w.full[0]), full_v, nullptr, wrenches, w.m, bias);
-  d.reduce(Numbers::forces, bias, own);
+  d.reduce(Numbers::forces, d.model.nv(), bias, own);
   for (std::size_t i = 0; i < size; ++i) a[i] = (tau ? tau[i] : S(0)) - own[i];
   d.set->rollout->solve(d.model.nv(), tied_factor(w), 1, a);
 }
@@ -103,7 +104,7 @@ void tied_linearized_forward(D& d, std::span<const S> q, std::span<const S> v, s
            d.table->linearized_inverse(w.tree, numbers(w.full[0]), numbers(w.full[1]), full_a, w.lin, full[0],
                                        full[1], nullptr, {});
            for (int i = 0; i < 2; ++i) {
-             d.reduce(Numbers::matrix, full[i], out[i]);
+             d.reduce(Numbers::matrix, nv * nv, full[i], out[i]);
              for (std::size_t c = 0; c < size; ++c) out[i][c] = -out[i][c];
            }
            put_identity(d, out[2]);
@@ -131,7 +132,7 @@ void tied_perturbed_forward(D& d, std::span<const S> q, std::span<const S> v, st
            d.expand(Numbers::velocities, a, full_a);
            d.table->perturbed_inverse(w.tree, numbers(w.full[0]), numbers(w.full[1]), full_a, full_dq,
                                       full_dv, nullptr, w.lin, full_dT);
-           d.reduce(Numbers::forces, full_dT, out[0]);
+           d.reduce(Numbers::forces, nv, full_dT, out[0]);
            for (std::size_t i = 0; i < size; ++i) out[0][i] = in[5][i] - out[0][i];
            d.set->rollout->solve(nv, tied_factor(w), 1, out[0]);
          });

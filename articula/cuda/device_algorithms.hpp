@@ -231,7 +231,10 @@ struct jacobian : InFullCoordinates {
 };
 template <int number>
 struct listed : InFullCoordinates {
-  static constexpr MemoryNeeds needs = to_know_motion;
+  using Text = typename ListedAt<number>::type;
+  static constexpr bool adds = Text::mimics == Mimics::added;
+  static constexpr MemoryNeeds needs =
+      has_mimics ? needs_with_mimics(Text::needs, Text::mimics) : Text::needs;
   ARTICULA_INLINE static Number run(const Context& x, const Memory& m) {
     KernelCall<Number> c;
     for_each_index<argument_count>([&](auto i)
@@ -240,8 +243,8 @@ struct listed : InFullCoordinates {
                                    __attribute__((always_inline)) { c.out[i.value] = x.out[i.value]; });
     if (frame_count > 0) c.frame = frames[0];
     c.axes = axes;
-    ListedAt<number>::type::template run<Number>(x.tree, c, m);
-    return one;
+    c.wrenches = x.wrenches;
+    return Text::template run<Number>(x.tree, c, m);
   }
 };
 

@@ -13,7 +13,9 @@ template <bool full>
 constexpr ArraySizes input_sizes() {
   ArraySizes s;
   for (int i = 0; i < argument_count; ++i)
-    s.at[s.count++] = !uses[i] ? 0 : i == 0 ? (full ? nq : own_nq) : (full ? nv : own_nv);
+    s.at[s.count++] = !uses[i] || (full && is_joint_force(Argument(i))) ? 0
+                      : i == 0                                          ? (full ? nq : own_nq)
+                                                                        : (full ? nv : own_nv);
   return s;
 }
 template <class A, class F>
@@ -38,7 +40,9 @@ ARTICULA_INLINE void with_full_inputs(Number* const* in, F&& f) {
     with_arrays<input_sizes<true>()>(
         full, [&]() __attribute__((always_inline)) {
           for_each_index<argument_count>([&](auto i) __attribute__((always_inline)) {
-            if constexpr (uses[i.value] && i.value == 0)
+            if constexpr (is_joint_force(Argument(i.value)))
+              full[i.value] = in[i.value];
+            else if constexpr (uses[i.value] && i.value == 0)
               expand_coordinates(in[i.value], full[i.value]);
             else if constexpr (uses[i.value])
               expand(in[i.value], full[i.value]);
@@ -51,8 +55,8 @@ ARTICULA_INLINE void with_full_inputs(Number* const* in, F&& f) {
 /// How many numbers a result has before mimic joints are added up.
 template <class A>
 constexpr int computed_size(const PartOfResult& p) {
-  if (!A::full || !has_mimics || p.kind == Kept::as_it_is) return p.size;
-  return p.kind == Kept::matrix ? nv * nv : p.rows * nv;
+  if (!A::adds || !has_mimics || p.kind == Kept::as_it_is) return p.size;
+  return p.kind == Kept::matrix ? nv * nv : p.size / own_nv * nv;
 }
 template <class A>
 constexpr ArraySizes output_sizes() {
@@ -66,15 +70,17 @@ ARTICULA_INLINE void store(const Arguments& a, long state, bool singular, const 
   if (!a.out[i]) return;
   const Numbers<Number> to(a.out[i], p.size, state, a.count);
   const Number nan = Number(__builtin_nan(""));
-  if constexpr (computed_size<A>(p) == p.size && (!has_mimics || !A::full || p.kind == Kept::as_it_is)) {
+  if constexpr (computed_size<A>(p) == p.size && (!has_mimics || !A::adds || p.kind == Kept::as_it_is)) {
     ARTICULA_EACH_BODY
     for (int c = 0; c < p.size; ++c) to[c] = singular ? nan : computed[c];
   } else {
     Number own[p.size];
     if constexpr (p.kind == Kept::matrix)
       reduce_matrix(computed, own);
+    else if constexpr (p.kind == Kept::rows)
+      reduce_rows(p.size / own_nv, computed, own);
     else
-      reduce(p.rows, computed, own);
+      reduce(p.size / own_nv, computed, own);
     for (int c = 0; c < p.size; ++c) to[c] = singular ? nan : own[c];
   }
 }

@@ -44,13 +44,13 @@ struct Context {
   Given given[most_parts];
   ARTICULA_INLINE const Number* operator[](Argument argument) const { return in[static_cast<int>(argument)]; }
 };
-/// Whether an algorithm takes mimic joints as joints of their own, its results then being added up, or the model's own
-/// coordinates.
+/// Whether an algorithm takes mimic joints as joints of their own, and its results are then to be added up, or the
+/// model's own coordinates.
 struct InFullCoordinates {
-  static constexpr bool full = true, takes = false, gives = false;
+  static constexpr bool full = true, adds = true, takes = false, gives = false;
 };
 struct InOwnCoordinates {
-  static constexpr bool full = false, takes = false, gives = false;
+  static constexpr bool full = false, adds = false, takes = false, gives = false;
 };
 
 ARTICULA_INLINE void fill(Number* x, int n, Number value) {
@@ -97,6 +97,13 @@ ARTICULA_INLINE void reduce(int rows, const Number* full, Number* own) {
   for (int r = 0; r < rows; ++r)
     for (int i = 0; i < nv; ++i)
       own[r * own_nv + full_velocities[i].source] += full_velocities[i].multiplier * full[r * nv + i];
+}
+/// One row for each velocity.
+ARTICULA_INLINE void reduce_rows(int length, const Number* full, Number* own) {
+  fill(own, length * own_nv, 0);
+  for (int i = 0; i < nv; ++i)
+    for (int c = 0; c < length; ++c)
+      own[full_velocities[i].source * length + c] += full_velocities[i].multiplier * full[i * length + c];
 }
 ARTICULA_INLINE void reduce_matrix(const Number* full, Number* own) {
   fill(own, own_nv * own_nv, 0);

@@ -98,7 +98,8 @@ class Tables {
         "namespace articula::device {\n"
         "enum class Layout { rows, columns, tiles };\nusing cuda::most_parts;\n"
         "struct Follow { int source; Number multiplier, offset; };\n"
-        "enum class Kept { as_it_is, rows, matrix };\nstruct PartOfResult { int size, rows; Kept kind; };\n";
+        "enum class Kept { as_it_is, columns, rows, matrix };\nstruct PartOfResult { int size; Kept kind; "
+        "};\n";
     choices();
     tree();
     sides();
@@ -158,11 +159,11 @@ class Tables {
     for (const Task::Result& r : task_.results) {
       using batching::Numbers;
       const Numbers kind = batching::numbers_of_part(r.part);
-      out_ +=
-          fmt::format("{{{},{},Kept::{}}},", r.size, kind == Numbers::other ? 0 : batching::rows_of(kind, 0),
-                      kind == Numbers::other    ? "as_it_is"
-                      : kind == Numbers::matrix ? "matrix"
-                                                : "rows");
+      out_ += fmt::format("{{{},Kept::{}}},", r.size,
+                          kind == Numbers::other    ? "as_it_is"
+                          : kind == Numbers::matrix ? "matrix"
+                          : kind == Numbers::rows   ? "rows"
+                                                    : "columns");
     }
     out_ += task_.results.empty() ? "{}};\n" : "};\n";
   }
@@ -179,6 +180,10 @@ class Tables {
     numbers("tree_constants", tree_.constants, padded_slots * articula::constant::count);
     numbers("tree_pitch", tree_.pitch, slots);
     numbers("tree_armature", tree_.armature, tree_.nv);
+    numbers("tree_link_axes", tree_.link_axes, 9 * slots);
+    const std::size_t mimics = tree_.source ? tree_.nv : 0;
+    integers("int", "tree_source", tree_.source, mimics);
+    numbers("tree_multiplier", tree_.multiplier, mimics);
     integers("int", "tree_v_end", tree_.v_end, tree_.nv);
     integers("int", "tree_angle", tree_.angle, padded_slots);
     numbers("tree_offset", tree_.offset, padded_slots);
@@ -189,7 +194,8 @@ class Tables {
         "ARTICULA_INLINE Tree<Number> model_tree() {{\n  Tree<Number> t;\n  t.bodies = bodies, t.nq = nq, "
         "t.nv = nv;\n"
         "  t.index = tree_index, t.constants = tree_constants, t.pitch = tree_pitch, t.armature = "
-        "tree_armature;\n"
+        "tree_armature;\n  t.link_axes = tree_link_axes, t.own_nv = own_nv;\n"
+        "  if constexpr (has_mimics) t.source = tree_source, t.multiplier = tree_multiplier;\n"
         "  t.has_armature = {}, t.suits_body_axes = {}, t.steps_inboard = {}, t.v_end = tree_v_end, t.angle "
         "= tree_angle, t.offset = tree_offset;\n"
         "  t.twists = tree_twists, t.special = tree_special, t.specials = {};\n"

@@ -32,6 +32,13 @@ std::string say(const Pose& pose) {
 }
 
 std::vector<Part> parts_of(const JointSpec& joint) {
+  if (const auto hinges = hinges_of(joint.kind); hinges.size() > 1) {  // of one freedom each
+    std::vector<Part> parts;
+    for (std::size_t i = 0; i < hinges.size(); ++i)
+      parts.push_back({hinges[i] == HingeKind::prismatic ? "slide" : "hinge",
+                       i == 0 ? "" : "_" + coordinate_label(joint.kind, int(i)), axis_of(joint, i), int(i)});
+    return parts;
+  }
   switch (joint.kind) {
     case JointKind::fixed:
       return {};
@@ -42,8 +49,6 @@ std::vector<Part> parts_of(const JointSpec& joint) {
       return {{"slide", "", joint.axis, 0}};
     case JointKind::cylindrical:
       return {{"hinge", "", joint.axis, 0}, {"slide", "_slide", joint.axis, 1}};
-    case JointKind::universal:
-      return {{"hinge", "", joint.axis, 0}, {"hinge", "_second", joint.second_axis, 1}};
     case JointKind::planar: {  // x and y are told before the turn
       const Mat3<double> Z =
           rotation_from_z(joint.axis * (1 / std::hypot(joint.axis.x, joint.axis.y, joint.axis.z)));

@@ -41,9 +41,9 @@ void expect_same_dynamics(const Model& a, const Model& b, double tolerance = 1e-
 }
 
 /// Joints whose coordinates MJCF has, too.
-const std::vector<JointKind> same_in_both{JointKind::fixed,     JointKind::revolute,  JointKind::continuous,
-                                          JointKind::prismatic, JointKind::spherical, JointKind::cylindrical,
-                                          JointKind::universal};
+const std::vector<JointKind> same_in_both{
+    JointKind::fixed,     JointKind::revolute,    JointKind::continuous, JointKind::prismatic,
+    JointKind::spherical, JointKind::cylindrical, JointKind::universal,  JointKind::translational};
 
 TEST(MjcfWriter, RandomTreesKeepTheirDynamics) {
   for (std::uint64_t seed = 1; seed <= 40; ++seed) {

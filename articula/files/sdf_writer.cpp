@@ -375,10 +375,12 @@ void SdfWriter::write_frame(const FrameSpec& frame) {
 }  // namespace
 
 std::string write_sdf(const ModelSpec& spec, const ModelExtras& extras) {
-  constexpr JointKind split[] = {JointKind::cylindrical};
-  if (std::none_of(spec.joints.begin(), spec.joints.end(),
-                   [](auto& j) { return j.kind == JointKind::cylindrical; }))
-    return SdfWriter(spec, extras).write();
+  constexpr JointKind known[] = {JointKind::universal, JointKind::helical};
+  const std::vector<JointKind> split = kinds_to_split(known);
+  const auto is_split = [&](const JointSpec& j) {
+    return std::count(split.begin(), split.end(), j.kind) > 0;
+  };
+  if (std::none_of(spec.joints.begin(), spec.joints.end(), is_split)) return SdfWriter(spec, extras).write();
   ModelSpec plain = spec;
   split_joints(plain, split);
   return SdfWriter(plain, extras).write();

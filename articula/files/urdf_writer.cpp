@@ -219,7 +219,7 @@ void UrdfWriter::write_weld(const std::string& child, const std::string& parent,
 }  // namespace
 
 std::string write_urdf(const ModelSpec& spec, const ModelExtras& extras) {
-  constexpr JointKind split[] = {JointKind::universal, JointKind::cylindrical, JointKind::helical};
+  const std::vector<JointKind> split = kinds_to_split({});
   const auto is_split = [&](const JointSpec& j) {
     return std::count(std::begin(split), std::end(split), j.kind) > 0;
   };

@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/model/edit.hpp"
 #include "articula/model/joint_kinds.hpp"
 #include "tests/support/random_models.hpp"
 #include "tests/support/spec_kinematics.hpp"
@@ -177,9 +178,9 @@ TEST(UrdfRoundTrip, TheWorldBecomesALink) {
   EXPECT_TRUE(find_problems(parse(write_urdf(spec))).empty()) << write_urdf(spec);
 }
 
-/// Two joints of one freedom each, with the same coordinates.
+/// Joints of one freedom each, with the same coordinates.
 TEST(UrdfWrite, KindsThatUrdfHasNoNameFor) {
-  for (const JointKind kind : {JointKind::helical, JointKind::cylindrical, JointKind::universal}) {
+  for (const JointKind kind : kinds_to_split({})) {
     const ModelSpec spec = testing::one_joint_spec(kind);
     const Model before(spec), after(parse(write_urdf(spec)).spec);
     ASSERT_EQ(before.nv(), after.nv());

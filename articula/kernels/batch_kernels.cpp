@@ -71,24 +71,7 @@ struct Batched {
 
   ARTICULA_INLINE static const P* in(const T* x) { return reinterpret_cast<const P*>(x); }
   ARTICULA_INLINE static P* out(T* x) { return reinterpret_cast<P*>(x); }
-  /// Constants of the model: numbers, or lanes of them.
-  ARTICULA_INLINE static const Real<P>* model(const T* x) { return reinterpret_cast<const Real<P>*>(x); }
-  ARTICULA_INLINE static decltype(auto) in(const Tree<T>& t) {
-    if constexpr (constants == Constants::shared) {
-      return (t);
-    } else {
-      Tree<P> w;
-      w.bodies = t.bodies, w.nq = t.nq, w.nv = t.nv, w.index = t.index, w.has_armature = t.has_armature;
-      w.suits_body_axes = t.suits_body_axes, w.steps_inboard = t.steps_inboard;
-      w.v_end = t.v_end, w.angle = t.angle, w.twists = t.twists;
-      w.special = t.special, w.specials = t.specials;
-      w.first_column = t.first_column, w.alone = t.alone, w.alone_count = t.alone_count;
-      w.constants = model(t.constants), w.pitch = model(t.pitch);
-      w.armature = model(t.armature), w.offset = model(t.offset);
-      w.gravity = {P(t.gravity.x), P(t.gravity.y), P(t.gravity.z)};
-      return w;
-    }
-  }
+  ARTICULA_INLINE static decltype(auto) in(const Tree<T>& t) { return tree_of_packs<P>(t); }
   template <template <class> class Memory>
   ARTICULA_INLINE static Memory<P> in(const Memory<T>& m) {
     return retyped<P>(m);

@@ -9,15 +9,14 @@
 
 namespace articula::ARTICULA_ISA {
 
-struct CenterOfMassJacobian {
+struct CenterOfMassJacobian : ListedText {
   static constexpr const char* name = "center_of_mass_jacobian";
   static constexpr const char* meaning = "3 x nv: the velocity of center_of_mass = jacobian v";
   static constexpr Argument uses[] = {Argument::q};
   static constexpr Part parts[] = {{"J", Extent::three, Extent::nv}};
-  static constexpr FramesNeeded frames = FramesNeeded::none;
 
   template <class S>
-  static void run(const Tree<Real<S>>& tree, const KernelCall<S>& c, const KernelMemory<S>& m) {
+  static S run(const Tree<Real<S>>& tree, const KernelCall<S>& c, const KernelMemory<S>& m) {
     constexpr int s = stride<S>;
     const S O(0), *const none = nullptr;
     velocities<S>(tree, c[Argument::q], none, m);
@@ -50,6 +49,7 @@ struct CenterOfMassJacobian {
             J[velocity] = x.x, J[tree.nv + velocity] = x.y, J[2 * tree.nv + velocity] = x.z;
           });
     }
+    return S(1);
   }
 };
 

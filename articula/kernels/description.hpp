@@ -7,8 +7,8 @@ namespace articula {
 enum class Argument : unsigned char { q, v, a, tau, dq, dv, da, dtau, weights };
 inline constexpr int argument_count = 9;
 
-/// How long a result is in one direction. task: six per frame.
-enum class Extent : unsigned char { one, three, six, nv, task, bodies };
+/// How long a result is in one direction. task: six per frame; parameters: ten per body (inertial_parameters.hpp).
+enum class Extent : unsigned char { one, three, six, nv, task, bodies, parameters };
 /// One array of a result: rows x columns, row by row; planes of them, one after the other.
 struct Part {
   const char* key;  // its name where a result has several parts

@@ -11,15 +11,16 @@
 
 namespace articula::ARTICULA_ISA {
 
-struct JacobianRate {
+struct JacobianRate : ListedText {
   static constexpr const char* name = "jacobian_dot";
   static constexpr const char* meaning = "6 x nv: d/dt of jacobian along v";
   static constexpr Argument uses[] = {Argument::q, Argument::v};
   static constexpr Part parts[] = {{"J_dot", Extent::six, Extent::nv}};
   static constexpr FramesNeeded frames = FramesNeeded::one;
+  static constexpr bool of_inertias = false;
 
   template <class S>
-  static void run(const Tree<Real<S>>& tree, const KernelCall<S>& c, const KernelMemory<S>& m) {
+  static S run(const Tree<Real<S>>& tree, const KernelCall<S>& c, const KernelMemory<S>& m) {
     kinematics<S>(tree, c[Argument::q], c[Argument::v], nullptr, m);
     const PlacedFrame<S> f = place_frame<S>(m, c.frame);
     const Spatial<S> V = gather<1, Spatial<S>>(m.V + 6 * f.slot);
@@ -48,6 +49,7 @@ struct JacobianRate {
           });
       r += gather<stride<S>, Vec3<S>>(slot(m.x, k, int(body::count)) + stride<S> * body::l);
     }
+    return S(1);
   }
 };
 

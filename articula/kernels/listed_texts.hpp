@@ -4,12 +4,15 @@
 
 #include "articula/kernels/center_of_mass_jacobian_text.hpp"
 #include "articula/kernels/jacobian_rate_text.hpp"
+#include "articula/kernels/joint_wrenches_text.hpp"
+#include "articula/kernels/solve_directly_text.hpp"
+#include "articula/kernels/torque_regressor_text.hpp"
 
 namespace articula::ARTICULA_ISA {
 
 template <class... A>
 struct List {};
-using Listed = List<JacobianRate, CenterOfMassJacobian>;
+using Listed = List<JacobianRate, CenterOfMassJacobian, TorqueRegressor, SolveMassMatrix, JointWrenches>;
 
 /// The one at that place.
 template <int number, class = Listed>

@@ -37,7 +37,13 @@ inline constexpr std::size_t widest = sizeof(S) == 8 ? 8 : block;
 /// Which arrays a workspace needs.
 struct MemoryNeeds {
   bool side = false, factor = false, keep_D = false, solve = false, wide_solve = false, composite = false,
-       motion = false;
+       motion = false, matrices = false;
+
+  friend constexpr MemoryNeeds operator|(const MemoryNeeds& a, const MemoryNeeds& b) {
+    return {a.side || b.side,     a.factor || b.factor,         a.keep_D || b.keep_D,
+            a.solve || b.solve,   a.wide_solve || b.wide_solve, a.composite || b.composite,
+            a.motion || b.motion, a.matrices || b.matrices};
+  }
 };
 
 template <class S>
@@ -55,6 +61,7 @@ struct KernelMemory {
   S* p = nullptr;       // per slot: O_k in the world
   S* V = nullptr;       // per slot: (w, v) of O_k
   S* alpha = nullptr;   // per slot: d/dt V, gravity not included
+  S* M = nullptr;       // two matrices of nv x nv
 
   template <class Give>
   void plan(Give&& give, const Tree<Real<S>>& tree, const MemoryNeeds& needs) {
@@ -76,6 +83,7 @@ struct KernelMemory {
     give(p, 3 * slots, needs.motion);
     give(V, 6 * slots, needs.motion);
     give(alpha, 6 * slots, needs.motion);
+    give(M, 2 * nv * nv, needs.matrices);
   }
 };
 

@@ -3,7 +3,8 @@
 #pragma once
 
 #include "articula/kernels/body_axes_forward_text.hpp"
-#include "articula/kernels/body_axes_mass_text.hpp"
+#include "articula/kernels/listed.hpp"
+#include "articula/kernels/tied_text.hpp"
 
 namespace articula::ARTICULA_ISA {
 
@@ -27,5 +28,20 @@ S solve_directly(const Tree<Real<S>>& tree, const S* q, const S* T, const Kernel
   put_no_forces(tree, int(own::f), int(own::count), m.x);
   return articulate_and_smooth(tree, T, m, x);
 }
+
+struct SolveMassMatrix : ListedText {
+  static constexpr const char* name = "solve_mass_matrix";
+  static constexpr const char* meaning = "x = M^-1 tau, in O(n), without M";
+  static constexpr Argument uses[] = {Argument::q, Argument::tau};
+  static constexpr Part parts[] = {{"x", Extent::nv}};
+  static constexpr MemoryNeeds needs{.side = true, .factor = true, .solve = true};
+  static constexpr Mimics mimics = Mimics::tied;
+
+  template <class S>
+  static S run(const Tree<Real<S>>& tree, const KernelCall<S>& c, const KernelMemory<S>& m) {
+    return tree.source ? solve_tied<S>(tree, c[Argument::q], c[Argument::tau], m, c.out[0])
+                       : solve_directly<S>(tree, c[Argument::q], c[Argument::tau], m, c.out[0]);
+  }
+};
 
 }  // namespace articula::ARTICULA_ISA

@@ -1,6 +1,7 @@
 #include "articula/linearization/state_space.hpp"
 
 #include "articula/model/configuration.hpp"
+#include "articula/model/joint_kinds.hpp"
 #include "articula/spatial/dense.hpp"
 
 namespace articula {
@@ -17,23 +18,23 @@ void subtract_cross(const Joint& joint, const double* v, dense::Part A) {
     for (int i = 0; i < 3; ++i)
       for (int j = 0; j < 3; ++j) A(at + row + i, at + column + j) -= block[i][j];
   };
-  switch (joint.kind) {
-    case JointKind::spherical:
+  switch (chart_of(joint.kind)) {
+    case Chart::rotation:
       cross(0, 0, v);
       break;
-    case JointKind::free:
+    case Chart::motion:
       cross(0, 0, v);
       cross(3, 3, v);
       cross(3, 0, v + 3);
       break;
-    case JointKind::planar:  // (w, x, y)
+    case Chart::plane:  // (w, x, y)
       A(at + 1, at + 2) += v[0];
       A(at + 2, at + 1) -= v[0];
       A(at + 1, at) -= v[2];
       A(at + 2, at) += v[1];
       break;
-    default:
-      break;  // one axis: motions commute
+    case Chart::adds:
+      break;  // motions commute
   }
 }
 }  // namespace

@@ -113,7 +113,7 @@ InverseKinematics::InverseKinematics(const Model& model, std::vector<Constraint>
     const Joint& joint = model.joints()[j];
     for (int i = 0; i < joint.nv; ++i) {
       if (is_angular(joint.kind, i)) turning_.push_back(joint.v_index + i);
-      if (joint.nq != joint.nv || joint.kind == JointKind::planar) continue;  // coordinates that do not add
+      if (chart_of(joint.kind) != Chart::adds) continue;
       Bound bound{joint.q_index + i, joint.v_index + i, joint.limits.lower[i], joint.limits.upper[i]};
       if (i == 0 && !narrowed.empty()) bound.lower = narrowed[j].lower, bound.upper = narrowed[j].upper;
       if (std::isfinite(bound.lower) || std::isfinite(bound.upper)) stated_.push_back(bound);

@@ -69,7 +69,7 @@ class Examination {
   void check_triangle(const LinkSpec& link, const std::array<double, 3>& moments);
   void check_joint(const JointSpec& joint);
   void check_axis(const JointSpec& joint, const Vec3<double>& axis, std::string_view which);
-  void check_universal(const JointSpec& joint);
+  void check_axes(const JointSpec& joint);
   void check_limits(const JointSpec& joint, int freedom);
   void check_degrees(const JointSpec& joint);
   void check_freedoms(const JointSpec& joint);

@@ -135,7 +135,7 @@ void Examination::check_triangle(const LinkSpec& link, const std::array<double, 
 void Examination::check_joint(const JointSpec& joint) {
   usable_pose(joint.where, joint.placement, fmt::format("joint '{}'", joint.name));
   if (has_axis(joint.kind)) check_axis(joint, joint.axis, "axis");
-  if (joint.kind == JointKind::universal) check_universal(joint);
+  if (hinges_of(joint.kind).size() > 1) check_axes(joint);
   if (joint.kind == JointKind::helical &&
       usable(joint.where, joint.pitch, "the pitch of joint '{}'", joint.name) && joint.pitch == 0)
     warning(joint.where,
@@ -179,7 +179,7 @@ void Examination::check_axis(const JointSpec& joint, const V3& axis, std::string
             joint.name, say(axis), length, say(axis * (1 / length)));
 }
 
-void Examination::check_universal(const JointSpec& joint) {
+void Examination::check_axes(const JointSpec& joint) {
   check_axis(joint, joint.second_axis, "second axis");
   const double lengths = norm(joint.axis) * norm(joint.second_axis);
   if (!(lengths > 1e-60) || !finite(joint.axis) || !finite(joint.second_axis)) return;
@@ -188,10 +188,9 @@ void Examination::check_universal(const JointSpec& joint) {
   const double degrees = std::acos(std::clamp(cosine, -1.0, 1.0)) * 180 / std::numbers::pi;
   const double from_parallel = std::min(degrees, 180 - degrees);
   error(joint.where,
-        "the axes {} and {} of universal joint '{}' are {}; expected perpendicular ones: correct them, or "
-        "use two "
-        "revolute joints",
-        say(joint.axis), say(joint.second_axis), joint.name,
+        "the axes {} and {} of {} joint '{}' are {}; expected perpendicular ones: correct them, or use "
+        "joints of one axis each",
+        say(joint.axis), say(joint.second_axis), name_of(joint.kind), joint.name,
         from_parallel < 1e-4 ? "parallel" : fmt::format("{:.6g} degrees apart", degrees));
 }
 

@@ -8,6 +8,7 @@
 #include <numbers>
 
 #include "articula/model/chain.hpp"
+#include "articula/model/joint_kinds.hpp"
 #include "articula/spatial/numbers.hpp"
 #include "articula/spatial/rigid_motion.hpp"
 #include "tests/support/random_models.hpp"
@@ -29,12 +30,6 @@ std::vector<double> step_of(Rng& rng, JointKind kind, double angle, double shift
     return std::vector<double>{d.x, d.y, d.z};
   };
   switch (kind) {
-    case JointKind::prismatic:
-      return {shift};
-    case JointKind::cylindrical:
-      return {angle, shift};
-    case JointKind::universal:
-      return {angle, -angle};
     case JointKind::planar:
       return {angle, shift * rng.uniform(), shift * rng.uniform()};
     case JointKind::spherical:
@@ -44,8 +39,12 @@ std::vector<double> step_of(Rng& rng, JointKind kind, double angle, double shift
       for (const double x : spread(shift)) w.push_back(x);
       return w;
     }
-    default:
-      return {angle};
+    default: {  // coordinates that add
+      std::vector<double> step;
+      for (int i = 0; i < nv_of(kind); ++i)
+        step.push_back((is_angular(kind, i) ? angle : shift) * (i % 2 ? -1 : 1));
+      return step;
+    }
   }
 }
 

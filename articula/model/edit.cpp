@@ -9,6 +9,7 @@
 
 #include "articula/error.hpp"
 #include "articula/model/edit_parts.hpp"
+#include "articula/model/joint_kinds.hpp"
 #include "articula/model/joint_motion.hpp"
 #include "articula/model/name_index.hpp"
 
@@ -93,7 +94,7 @@ std::vector<double> coordinates_of(const JointSpec& joint, std::span<const doubl
                                     q.size()));
   for (const double x : q) require_finite({x}, fmt::format("a coordinate of joint '{}'", joint.name));
   std::vector<double> out(q.begin(), q.end());
-  if (joint.kind == JointKind::spherical || joint.kind == JointKind::free) {
+  if (has_quaternion(joint.kind)) {
     const Quaternion<double> given{q[0], q[1], q[2], q[3]};
     const double length =
         std::sqrt(given.x * given.x + given.y * given.y + given.z * given.z + given.w * given.w);

@@ -52,10 +52,12 @@ void scale(ModelSpec& spec, double length, double mass);
 /// The same stuff in another size: mass goes with length^3.
 inline void scale(ModelSpec& spec, double length) { scale(spec, length, length * length * length); }
 
-/// Universal, cylindrical and helical joints, those of them that are among `kinds`, as two joints of one freedom with a
-/// massless link NAME_cross between: NAME and NAME_2. The coordinates stay, in their order; a screw's slide mimics its
-/// turn.
+/// Joints of several hinges (universal, ..), cylindrical and helical ones, those of them that are among `kinds`, as
+/// joints of one freedom with massless links NAME_cross between: NAME, NAME_2, .. The coordinates stay, in their order; a
+/// screw's slide mimics its turn.
 void split_joints(ModelSpec& spec, std::span<const JointKind> kinds);
+/// What a format that knows only these of them has to split.
+std::vector<JointKind> kinds_to_split(std::span<const JointKind> known);
 
 // --- for readers ---------------------------------------------------------------------------------------
 /// A joint whose frame is not the child link's: `placement` and axes are the joint frame's, `in_child` is where that

@@ -28,20 +28,17 @@ bool is_about_child(const JointSpec& joint, const Pose& in_child) {
   const Mat3<double> turn = in_child.R - Mat3<double>::identity();
   const bool turned =
       std::any_of(numbers_of(turn), numbers_of(turn) + 9, [](double x) { return std::abs(x) > 4e-15; });
-  switch (joint.kind) {
-    case JointKind::fixed:
-    case JointKind::prismatic:
-      return true;
-    case JointKind::revolute:
-    case JointKind::continuous:
-    case JointKind::helical:
-    case JointKind::cylindrical:
+  const auto hinges = hinges_of(joint.kind);
+  const bool shifts = std::all_of(hinges.begin(), hinges.end(), [](HingeKind hinge) {
+    return visit(hinge, [](auto j) { return j.axial && j.angle < 0; });
+  });
+  if (shifts) return true;                              // the same everywhere
+  if (hinges.size() > 1) return is_small(p, rounding);  // where the axes meet
+  return visit(hinges[0], [&](auto hinge) {
+    if (hinge.axial)
       return is_small(cross(in_child.R * joint.axis, p), rounding * std::sqrt(dot(joint.axis, joint.axis)));
-    case JointKind::universal:
-      return is_small(p, rounding);
-    default:  // coordinates are told in these axes
-      return is_small(p, rounding) && !turned;
-  }
+    return is_small(p, rounding) && !turned;  // coordinates are told in these axes
+  });
 }
 
 }  // namespace
@@ -72,20 +69,23 @@ JointSpec turned_around(const JointSpec& joint) {
   PerFreedom* const all[] = {&out.damping,      &out.friction,         &out.armature,
                              &out.stiffness,    &out.spring_reference, &out.limits.lower,
                              &out.limits.upper, &out.limits.velocity,  &out.limits.effort};
-  if (joint.kind == JointKind::universal) {  // star(Ra Rb) = star(Rb) star(Ra)
-    out.axis = -joint.second_axis;
-    out.second_axis = -joint.axis;
+  const std::size_t hinges = hinges_of(joint.kind).size();
+  if (hinges > 1) {  // star(Ra Rb) = star(Rb) star(Ra)
+    out.axis = -axis_of(joint, hinges - 1);
+    out.second_axis = -axis_of(joint, hinges - 2);
+    const int last = nv_of(joint.kind) - 1;
     for (PerFreedom* x : all)
-      if (!x->is_one_number(2)) std::swap((*x)[0], (*x)[1]);
+      if (!x->is_one_number(last + 1))
+        for (int i = 0; 2 * i < last; ++i) std::swap((*x)[i], (*x)[last - i]);
   }
   // Of the others with several freedoms only the turn of a ball looks the same from both sides.
-  const bool several = joint.kind == JointKind::planar || joint.kind == JointKind::free;
-  const bool ball = joint.kind == JointKind::spherical;
+  const Chart chart = chart_of(joint.kind);
+  const bool several = chart == Chart::plane || chart == Chart::motion, ball = chart == Chart::rotation;
   if ((several && !(joint.armature == 0)) || (ball && !joint.armature.is_one_number(3)))
     throw ArgumentError(fmt::format(
         "joint '{}' is {}, and its armature is told in the axes of its child: it cannot be turned around",
         joint.name, name_of(joint.kind)));
-  if (joint.kind == JointKind::planar) {
+  if (chart == Chart::plane) {
     // The same x and y axes, and the same normal: the coordinates are those of the inverse motion.
     out.axis = joint.axis;
   }

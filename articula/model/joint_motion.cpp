@@ -8,15 +8,14 @@ namespace articula {
 
 Pose pose_of(const JointSpec& joint, std::span<const double> q) {
   Pose pose;
-  const Vec3<double>* axis = &joint.axis;
   const double* at = q.data();
-  for (const HingeKind kind : hinges_of(joint.kind)) {
+  for (std::size_t i = 0; const HingeKind kind : hinges_of(joint.kind)) {
+    const Vec3<double> axis = axis_of(joint, i++);
     visit(kind, [&](auto hinge) {
       using J = decltype(hinge);
-      pose = pose * hinge_pose<J>(*axis * (1 / std::sqrt(dot(*axis, *axis))), joint.pitch, at);
+      pose = pose * hinge_pose<J>(axis * (1 / std::sqrt(dot(axis, axis))), joint.pitch, at);
       at += J::nq;
     });
-    axis = &joint.second_axis;
   }
   return pose;
 }

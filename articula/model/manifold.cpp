@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "articula/model/joint_kinds.hpp"
 #include "articula/model/manifold_text.hpp"
+#include "articula/model/model.hpp"
 #include "articula/spatial/rigid_motion.hpp"
 #include "articula/spatial/step_dual.hpp"
 
@@ -30,19 +32,12 @@ void Manifold::add(Kind kind, int count) {
 Manifold::Manifold(const Model& model) {
   for (const Joint& joint : model.joints()) {
     if (joint.mimics >= 0) continue;
-    switch (joint.kind) {
-      case JointKind::spherical:
-        add(Kind::rotation, 3);
-        break;
-      case JointKind::free:
-        add(Kind::motion, 6);
-        break;
-      case JointKind::planar:
-        add(Kind::plane, 3);
-        break;
-      default:
-        add(Kind::flat, joint.nv);
-    }
+    const Chart chart = chart_of(joint.kind);
+    add(chart == Chart::rotation ? Kind::rotation
+        : chart == Chart::motion ? Kind::motion
+        : chart == Chart::plane  ? Kind::plane
+                                 : Kind::flat,
+        joint.nv);
   }
 }
 

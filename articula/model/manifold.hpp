@@ -8,10 +8,11 @@
 #include <cstddef>
 #include <vector>
 
-#include "articula/model/model.hpp"
 #include "articula/spatial/spatial.hpp"
 
 namespace articula {
+
+class Model;
 
 class Manifold {
  public:

@@ -100,6 +100,18 @@ void put_subtree_ends(TreeData<R>& out, int slots, int nv) {
     out.v_end.resize(slot + 1 < slots ? out.index[slot + 1].v : nv, out.index[slot].v_end);
 }
 
+/// Tree::link_axes, by slot; the world's are its own.
+template <class R>
+void put_link_axes(TreeData<R>& out, const std::vector<Body>& bodies) {
+  out.link_axes.clear();
+  const auto put = [&](const Mat3<double>& A) {
+    for (const double x : {A.xx, A.xy, A.xz, A.yx, A.yy, A.yz, A.zx, A.zy, A.zz})
+      out.link_axes.push_back(static_cast<R>(x));
+  };
+  put(Mat3<double>::identity());
+  for (const Body& body : bodies) put(body.link_axes);
+}
+
 /// Tree::suits_body_axes and steps_inboard. What a revolute joint's P costs to turn and to shift, in the time of one
 /// component of l: a turn that is not a quarter takes five; world axes take six more than body axes without these.
 template <class R>
@@ -170,6 +182,14 @@ void Model::Data::fill(TreeData<R>& out) const {
   }
   out.tree.nq = q;
   out.tree.nv = v;
+  out.tree.own_nv = nv;
+  out.source.clear(), out.multiplier.clear();
+  for (const FullVelocity& f : full_velocities)
+    if (static_cast<int>(full_velocities.size()) != nv) {
+      out.source.push_back(f.source);
+      out.multiplier.push_back(static_cast<R>(f.multiplier));
+    }
+  put_link_axes(out, bodies);
   put_columns(out, slots);
   put_subtree_ends(out, slots, v);
   out.tree.steps_inboard = 0;

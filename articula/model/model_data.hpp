@@ -14,10 +14,10 @@ template <class R>
 struct TreeData {
   std::vector<BodyIndex> index;
   AlignedArray<R> constants;
-  std::vector<R> pitch, armature;
+  std::vector<R> pitch, armature, link_axes, multiplier;
   AlignedArray<R> offset;
   std::vector<unsigned char> twists;
-  std::vector<int> v_end, angle, special, first_column, alone;
+  std::vector<int> v_end, angle, special, first_column, alone, source;
   Tree<R> tree;
 
   void connect() {
@@ -26,6 +26,9 @@ struct TreeData {
     tree.constants = constants.data();
     tree.pitch = pitch.data();
     tree.armature = armature.data();
+    tree.link_axes = link_axes.data();
+    tree.source = source.empty() ? nullptr : source.data();
+    tree.multiplier = multiplier.data();
     tree.v_end = v_end.data();
     tree.angle = angle.data();
     tree.offset = offset.data();

@@ -85,8 +85,9 @@ int Model::Data::add_joint(const JointSpec& joint, int inboard, const Pose& plac
   int body = inboard, freedom = 0;
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const bool last = i + 1 == parts.size();
-    body = add_body(last ? joint.child : joint.name + ".cross", index, body, i == 0 ? placement : Pose{},
-                    i == 0 ? joint.axis : joint.second_axis, parts[i]);
+    const std::string cross = joint.name + (i == 0 ? ".cross" : ".cross2");
+    body = add_body(last ? joint.child : cross, index, body, i == 0 ? placement : Pose{}, axis_of(joint, i),
+                    parts[i]);
     hinges.back().pitch = joint.pitch;
     const int count = visit(parts[i], [](auto j) { return j.nv; });
     if (joint.armature.is_one_number(PerFreedom::most))

@@ -84,9 +84,7 @@ void add_hinge(Motion& m, J, const V3& axis, double pitch, Numbers& numbers, dou
 Motion joint_motion(const JointSpec& joint, int index, Numbers& numbers, double size) {
   Motion m;
   for (std::size_t i = 0; const HingeKind kind : hinges_of(joint.kind))
-    visit(kind, [&](auto j) {
-      add_hinge(m, j, i++ == 0 ? joint.axis : joint.second_axis, joint.pitch, numbers, size);
-    });
+    visit(kind, [&](auto j) { add_hinge(m, j, axis_of(joint, i++), joint.pitch, numbers, size); });
   for (int i = 0; i < m.count; ++i) {
     HingeRow& row = m.rows[std::size_t(i)];
     row.joint = index;

@@ -1,81 +1,12 @@
 #include "articula/model/spec.hpp"
 
-#include <span>
 #include <utility>
 
-#include "articula/model/joint_kinds.hpp"
+#include "articula/model/hinges.hpp"
 
 namespace articula {
 
-namespace {
-
-/// The one list of joint kinds, in JointKind's order: the name, and the hinges (hinges.hpp) that it is made of.
-struct KindFacts {
-  JointKind kind;
-  std::string_view name;
-  int count;
-  HingeKind hinges[2];
-};
-using enum HingeKind;
-constexpr KindFacts kinds[] = {
-    {JointKind::fixed, "fixed", 0, {}},
-    {JointKind::revolute, "revolute", 1, {revolute}},
-    {JointKind::continuous, "continuous", 1, {revolute}},
-    {JointKind::prismatic, "prismatic", 1, {prismatic}},
-    {JointKind::helical, "helical", 1, {helical}},
-    {JointKind::cylindrical, "cylindrical", 1, {cylindrical}},
-    {JointKind::universal, "universal", 2, {revolute, revolute}},
-    {JointKind::planar, "planar", 1, {planar}},
-    {JointKind::spherical, "spherical", 1, {spherical}},
-    {JointKind::free, "free", 1, {HingeKind::free}},
-};
-constexpr bool in_order() {
-  for (std::size_t i = 0; i < std::size(kinds); ++i)
-    if (kinds[i].kind != JointKind(i)) return false;
-  return true;
-}
-static_assert(in_order());
 static_assert(PerFreedom::most == max_freedoms);
-
-template <class F>
-int sum_over_hinges(JointKind kind, F&& f) {
-  int sum = 0;
-  for (const HingeKind hinge : hinges_of(kind)) sum += visit(hinge, f);
-  return sum;
-}
-
-}  // namespace
-
-std::string_view name_of(JointKind kind) {
-  return std::size_t(kind) < std::size(kinds) ? kinds[std::size_t(kind)].name : "unknown";
-}
-std::span<const HingeKind> hinges_of(JointKind kind) {
-  if (std::size_t(kind) >= std::size(kinds)) return {};
-  const KindFacts& facts = kinds[std::size_t(kind)];
-  return {facts.hinges, std::size_t(facts.count)};
-}
-int nq_of(JointKind kind) {
-  return sum_over_hinges(kind, [](auto hinge) { return hinge.nq; });
-}
-int nv_of(JointKind kind) {
-  return sum_over_hinges(kind, [](auto hinge) { return hinge.nv; });
-}
-bool has_axis(JointKind kind) {
-  return sum_over_hinges(kind, [](auto hinge) { return int(!hinge.quaternion); }) > 0;
-}
-bool is_angular(JointKind kind, int velocity) {
-  switch (kind) {
-    case JointKind::prismatic:
-      return false;
-    case JointKind::cylindrical:
-    case JointKind::planar:
-      return velocity == 0;
-    case JointKind::free:
-      return velocity < 3;
-    default:
-      return true;
-  }
-}
 
 PerFreedom::PerFreedom(const PerFreedom& other)
     : all_(other.all_),

@@ -24,8 +24,10 @@ enum class JointKind : unsigned char {
   universal,
   planar,
   spherical,
-  free
+  free,
+  translational
 };
+inline constexpr int joint_kinds = static_cast<int>(JointKind::translational) + 1;
 std::string_view name_of(JointKind kind);
 /// Coordinates and velocities of a kind (free: 7 and 6).
 int nq_of(JointKind kind);
@@ -90,8 +92,8 @@ struct JointSpec {
   std::string child;
   Pose placement{};  // joint frame at zero = child link frame, in the parent link's axes
   Vec3<double> axis{
-      1, 0, 0};  // in joint axes; of a planar joint: the plane's normal; of a universal one: the first
-  Vec3<double> second_axis{0, 1, 0};  // universal only: fixed in the child
+      1, 0, 0};  // in joint axes; of a planar joint: the plane's normal; of one with several: the first
+  Vec3<double> second_axis{0, 1, 0};  // of kinds with two or three; of a universal joint fixed in the child
   double pitch = 0;                   // helical only: metres per radian
   JointLimits limits{};
   PerFreedom damping = 0;   // kept and reported, as are friction and the spring: see docs/models.md

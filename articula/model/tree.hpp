@@ -68,6 +68,7 @@ struct Tree {
   const R* constants = nullptr;      // blocks of constant::count components
   const R* pitch = nullptr;          // by slot
   const R* armature = nullptr;       // by velocity
+  const R* link_axes = nullptr;      // by slot, 9 each: a link's axes, as files state it, in its body's own
   bool has_armature = false;
   bool suits_body_axes = false;           // forward dynamics takes less in body axes than in world axes
   long steps_inboard = 0;                 // joints inboard of a joint, over all joints
@@ -82,6 +83,10 @@ struct Tree {
   const int* first_column = nullptr;
   const int* alone = nullptr;
   int alone_count = 0;
+  // Mimic joints: v = multiplier v_own[source], by velocity; source is null where there are none.
+  int own_nv = 0;
+  const int* source = nullptr;
+  const R* multiplier = nullptr;
   Vec3<R> gravity{0, 0, 0};
 
   int slots() const { return bodies + 1; }

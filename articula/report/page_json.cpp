@@ -54,8 +54,11 @@ void write_mechanism(JsonText& json, std::span<const ReportLink> links, std::spa
   json.end_list().key("joints").begin_list();
   for (const auto& joint : joints) {
     json.begin_object().entry("name", joint.name).entry("kind", articula::name_of(joint.kind));
-    json.entry("link", joint.link).key("axis");
-    write_vector(json, joint.axis);
+    json.entry("link", joint.link);
+    if (has_axis(joint.kind)) {
+      json.key("axis");
+      write_vector(json, joint.axis);
+    }
     json.end_object();
   }
   json.end_list().key("meshes").begin_list();
@@ -76,38 +79,13 @@ void append_pose(const Mat3<double>& R, const Vec3<double>& p, std::vector<float
 }
 
 std::string coordinate_name(const Joint& joint, int index) {
-  constexpr const char* moved[] = {"qx", "qy", "qz", "qw", "x", "y", "z"};
-  constexpr const char* planar[] = {"angle", "x", "y"};
-  constexpr const char* cylindrical[] = {"angle", "shift"};
-  constexpr const char* universal[] = {"first", "second"};
-  switch (joint.kind) {
-    case JointKind::spherical:
-    case JointKind::free:
-      return joint.name + " " + moved[index];
-    case JointKind::planar:
-      return joint.name + " " + planar[index];
-    case JointKind::cylindrical:
-      return joint.name + " " + cylindrical[index];
-    case JointKind::universal:
-      return joint.name + " " + universal[index];
-    default:
-      return joint.name;
-  }
+  const std::string label = coordinate_label(joint.kind, index);
+  return label.empty() ? joint.name : joint.name + " " + label;
 }
 
 std::string velocity_name(const Joint& joint, int index) {
-  constexpr const char* moved[] = {"wx", "wy", "wz", "vx", "vy", "vz"};
-  constexpr const char* planar[] = {"w", "vx", "vy"};
-  if (joint.kind == JointKind::spherical || joint.kind == JointKind::free)
-    return joint.name + " " + moved[index];
-  if (joint.kind == JointKind::planar) return joint.name + " " + planar[index];
-  return coordinate_name(joint, index);
-}
-
-std::string_view coordinate_unit(JointKind kind, int index) {
-  if (kind == JointKind::spherical || (kind == JointKind::free && index < 4)) return "";
-  if (kind == JointKind::free) return "m";
-  return is_angular(kind, index) ? "rad" : "m";
+  const std::string label = velocity_label(joint.kind, index);
+  return label.empty() ? joint.name : joint.name + " " + label;
 }
 
 }  // namespace articula

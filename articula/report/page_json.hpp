@@ -19,7 +19,5 @@ void append_pose(const Mat3<double>& R, const Vec3<double>& p, std::vector<float
 /// "elbow", or "hip wx" where a joint has several coordinates or velocities.
 std::string coordinate_name(const Joint& joint, int index);
 std::string velocity_name(const Joint& joint, int index);
-/// The unit of a joint's coordinate or velocity ("rad", "m", or "" for a part of a quaternion).
-std::string_view coordinate_unit(JointKind kind, int index);
 
 }  // namespace articula

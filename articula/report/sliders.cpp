@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "articula/model/joint_kinds.hpp"
 #include "articula/spatial/numbers.hpp"
 #include "articula/spatial/rotation.hpp"
 
@@ -15,56 +16,36 @@ namespace {
 
 constexpr double pi = std::numbers::pi;
 
+/// Roll, pitch and yaw of a quaternion, and the other coordinates as they are; limits are those of a joint that has one.
 void add_sliders(std::vector<Slider>& out, int index, const Joint& joint) {
-  const auto add = [&](const char* label, const char* unit, double lower, double upper) {
+  const auto add = [&](const std::string& label, const char* unit, double lower, double upper) {
     out.push_back({index, label, unit, lower, upper, std::clamp(0.0, lower, upper)});
   };
-  const auto add_limited = [&](const char* label, const char* unit, double range) {
-    const double lower = joint.limits.lower[0], upper = joint.limits.upper[0];
-    const bool l = std::isfinite(lower), u = std::isfinite(upper);
-    add(label, unit,
-        l   ? lower
-        : u ? std::min(-range, upper - range)
-            : -range,
-        u   ? upper
-        : l ? std::max(range, lower + range)
-            : range);
-  };
-  const auto add_angles = [&] {
+  const bool turns = has_quaternion(joint.kind);
+  if (turns) {
     add("roll", "rad", -pi, pi);
     add("pitch", "rad", -pi / 2, pi / 2);
     add("yaw", "rad", -pi, pi);
-  };
-  switch (joint.kind) {
-    case JointKind::fixed:
-      break;
-    case JointKind::revolute:
-    case JointKind::continuous:
-    case JointKind::helical:
-      return add_limited("angle", "rad", pi);
-    case JointKind::prismatic:
-      return add_limited("shift", "m", 1);
-    case JointKind::cylindrical:
-      add("angle", "rad", -pi, pi);
-      return add("shift", "m", -1, 1);
-    case JointKind::universal:
-      add("first angle", "rad", -pi, pi);
-      return add("second angle", "rad", -pi, pi);
-    case JointKind::planar:
-      add("angle", "rad", -pi, pi);
-      add("x", "m", -2, 2);
-      return add("y", "m", -2, 2);
-    case JointKind::spherical:
-      return add_angles();
-    case JointKind::free:
-      add_angles();
-      for (const char* label : {"x", "y", "z"}) add(label, "m", -2, 2);
   }
-}
-
-/// Has it roll, pitch and yaw, and behind them the joint's other coordinates?
-bool has_angles(const Joint& joint) {
-  return joint.kind == JointKind::spherical || joint.kind == JointKind::free;
+  for (int i = turns ? 4 : 0; i < joint.nq; ++i) {
+    const bool angle = coordinate_unit(joint.kind, i) == "rad";
+    const char *const unit = angle ? "rad" : "m", *const kind = angle ? "angle" : "shift";
+    const std::string label = coordinate_label(joint.kind, i);
+    const double range = angle ? pi : chart_of(joint.kind) == Chart::adds ? 1 : 2;
+    if (joint.nq == 1) {
+      const double lower = joint.limits.lower[0], upper = joint.limits.upper[0];
+      const bool l = std::isfinite(lower), u = std::isfinite(upper);
+      add(kind, unit,
+          l   ? lower
+          : u ? std::min(-range, upper - range)
+              : -range,
+          u   ? upper
+          : l ? std::max(range, lower + range)
+              : range);
+    } else {
+      add(hinges_of(joint.kind).size() > 1 ? label + " " + kind : label, unit, -range, range);
+    }
+  }
 }
 
 }  // namespace
@@ -90,10 +71,10 @@ std::vector<double> configuration_of(const Model& model, std::span<const double>
   for (const Joint& joint : model.joints()) {
     if (joint.nq == 0) continue;
     double* at = q.data() + joint.q_index;
-    if (has_angles(joint)) {
+    if (has_quaternion(joint.kind)) {
       const auto turn = quaternion(rotation_from_rpy(value[0], value[1], value[2]));
       at[0] = turn.x, at[1] = turn.y, at[2] = turn.z, at[3] = turn.w;
-      if (joint.kind == JointKind::free) std::copy_n(value + 3, 3, at + 4);
+      std::copy_n(value + 3, joint.nq - 4, at + 4);
     } else {
       std::copy_n(value, joint.nq, at);
     }
@@ -107,7 +88,7 @@ std::vector<double> slider_values(const Model& model, std::span<const double> q)
   for (const Joint& joint : model.joints()) {
     const double* at = q.data() + joint.q_index;
     const double* const end = at + joint.nq;
-    if (joint.nq > 0 && has_angles(joint)) {
+    if (joint.nq > 0 && has_quaternion(joint.kind)) {
       const Vec3<double> angles = rpy_of(rotation(Quaternion<double>{at[0], at[1], at[2], at[3]}));
       out.insert(out.end(), numbers_of(angles), numbers_of(angles) + 3);
       at += 4;

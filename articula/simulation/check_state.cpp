@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "articula/error.hpp"
+
 namespace articula {
 
 void check_state(const char* function, const Manifold& manifold, std::size_t made_for, std::size_t nq,

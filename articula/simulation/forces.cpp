@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "articula/model/configuration.hpp"
+#include "articula/model/joint_kinds.hpp"
 
 namespace articula {
 
@@ -33,8 +34,9 @@ JointSprings::JointSprings(const Model& model, std::vector<double> stiffness, st
   for (const Joint& joint : model.joints()) {
     const double* const k = stiffness_.data() + joint.v_index;
     if (joint.mimics >= 0 || std::all_of(k, k + joint.nv, [](double x) { return x == 0; })) continue;
-    const bool several = joint.kind == JointKind::free || joint.kind == JointKind::planar;
-    if (several || (joint.kind == JointKind::spherical && (k[0] != k[1] || k[1] != k[2])))
+    const Chart chart = chart_of(joint.kind);
+    const bool several = chart == Chart::motion || chart == Chart::plane;
+    if (several || (chart == Chart::rotation && (k[0] != k[1] || k[1] != k[2])))
       throw ArgumentError(
           fmt::format("JointSprings: joint '{}' is {}; springs act on joints whose coordinates "
                       "add, and on spherical ones with three equal numbers",

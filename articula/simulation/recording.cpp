@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "articula/model/joint_kinds.hpp"
+
 namespace articula {
 
 int Recording::find(std::string_view name) const {
@@ -26,28 +28,6 @@ std::vector<int> Recording::starting_with(std::string_view prefix) const {
 
 namespace {
 
-/// 'r' a turn, 'l' a length, '1' neither, for each coordinate and velocity of a kind.
-std::pair<std::string_view, std::string_view> kinds(JointKind kind) {
-  switch (kind) {
-    case JointKind::fixed:
-      return {"", ""};
-    case JointKind::prismatic:
-      return {"l", "l"};
-    case JointKind::cylindrical:
-      return {"rl", "rl"};
-    case JointKind::universal:
-      return {"rr", "rr"};
-    case JointKind::planar:
-      return {"rll", "rll"};
-    case JointKind::spherical:
-      return {"1111", "rrr"};
-    case JointKind::free:
-      return {"1111lll", "rrrlll"};
-    default:
-      return {"r", "r"};
-  }
-}
-
 std::string column_name(std::string_view prefix, const Joint& joint, int i, int count) {
   return count == 1 ? fmt::format("{}:{}", prefix, joint.name)
                     : fmt::format("{}:{}.{}", prefix, joint.name, i);
@@ -59,11 +39,10 @@ std::vector<Column> coordinate_columns(const Model& model) {
   std::vector<Column> out;
   for (const Joint& joint : model.joints()) {
     if (joint.mimics >= 0) continue;
-    const auto kind = kinds(joint.kind).first;
-    for (int i = 0; i < joint.nq; ++i)
-      out.push_back({column_name("q", joint, i, joint.nq), kind[i] == 'r'   ? "rad"
-                                                           : kind[i] == 'l' ? "m"
-                                                                            : "1"});
+    for (int i = 0; i < joint.nq; ++i) {
+      const std::string_view unit = coordinate_unit(joint.kind, i);
+      out.push_back({column_name("q", joint, i, joint.nq), std::string(unit.empty() ? "1" : unit)});
+    }
   }
   return out;
 }
@@ -71,10 +50,11 @@ std::vector<Column> velocity_columns(const Model& model, std::string_view prefix
   std::vector<Column> out;
   for (const Joint& joint : model.joints()) {
     if (joint.mimics >= 0) continue;
-    const auto kind = kinds(joint.kind).second;
-    for (int i = 0; i < joint.nv; ++i)
+    for (int i = 0; i < joint.nv; ++i) {
+      const bool turns = is_angular(joint.kind, i);
       out.push_back({column_name(prefix, joint, i, joint.nv),
-                     forces ? (kind[i] == 'r' ? "N m" : "N") : (kind[i] == 'r' ? "rad/s" : "m/s")});
+                     forces ? (turns ? "N m" : "N") : (turns ? "rad/s" : "m/s")});
+    }
   }
   return out;
 }

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "articula/model/configuration.hpp"
+#include "articula/model/joint_kinds.hpp"
 #include "articula/simulation/no_headway.hpp"
 #include "articula/simulation/simulator_stops.hpp"
 
@@ -322,7 +323,7 @@ double Simulator::power() {
 double Simulator::constraint_drift() const {
   double worst = 0;
   for (const Joint& joint : model_.joints()) {
-    if (joint.mimics >= 0 || (joint.kind != JointKind::spherical && joint.kind != JointKind::free)) continue;
+    if (joint.mimics >= 0 || !has_quaternion(joint.kind)) continue;
     double sum = 0;
     for (int i = 0; i < 4; ++i) sum += q[joint.q_index + i] * q[joint.q_index + i];
     worst = std::max(worst, std::abs(std::sqrt(sum) - 1));

@@ -76,7 +76,7 @@ class JointSpec:
     """A joint. rotation (nine numbers, row by row) and position: the joint at zero, in the parent's axes.
 
     kind: "fixed", "revolute", "continuous", "prismatic", "helical", "cylindrical", "universal", "planar",
-    "spherical" or "free". mimic: (joint, multiplier, offset).
+    "spherical", "free" or "translational". mimic: (joint, multiplier, offset).
     """
 
     name: str
@@ -231,8 +231,11 @@ class ModelSpec:
         size = _number("length", length)
         self._edit(_core._scale, size, size**3 if mass is None else _number("mass", mass))
 
-    def split_joints(self, kinds: Sequence[str] = ("universal", "cylindrical", "helical")) -> None:
-        """Joints of these kinds as two of one freedom each, NAME and NAME_2; the coordinates stay, in their order."""
+    def split_joints(self, kinds: Sequence[str] = ()) -> None:
+        """Joints of these kinds as ones of one freedom each, NAME, NAME_2, ..; the coordinates stay, in their order.
+
+        Without kinds: all that can be split, universal, cylindrical and helical ones and others of several axes.
+        """
         if isinstance(kinds, str) or not isinstance(kinds, Sequence):
             raise Error(f"split_joints: kinds is {kinds!r}; expected names of kinds")
         self._edit(_core._split_joints, [_text("a kind", kind) for kind in kinds])

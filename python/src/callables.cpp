@@ -62,6 +62,8 @@ const char* text_of(Extent extent) {
       return "6 * frames";
     case Extent::bodies:
       return "bodies";
+    case Extent::parameters:
+      return "10 * bodies";
   }
   return "?";
 }
@@ -162,6 +164,7 @@ std::string example_of(const Algorithm& algorithm) {
         shape += fmt::format("{}{}", dimensions++ ? ", " : "",
                              extent == Extent::nv || extent == Extent::bodies ? 7
                              : extent == Extent::three                        ? 3
+                             : extent == Extent::parameters                   ? 70
                                                                               : 6);
     text += fmt::format("    >>> np.shape(result{}{})\n    ({}{})\n", algorithm.parts.size() > 1 ? "." : "",
                         algorithm.parts.size() > 1 ? python_name(part.key) : "", shape,

@@ -62,7 +62,7 @@ void add_edits_of_specs(nb::module_& m) {
       m, "_split_joints", [](ModelSpec& s, const std::vector<std::string>& names) {
         std::vector<JointKind> kinds;
         std::transform(names.begin(), names.end(), std::back_inserter(kinds), kind_named);
-        split_joints(s, kinds);
+        split_joints(s, kinds.empty() ? kinds_to_split({}) : kinds);
       });
 }
 

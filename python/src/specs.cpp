@@ -85,7 +85,7 @@ nb::tuple as_tuple(const ModelSpec& spec) {
 }
 
 JointKind kind_named(const std::string& name) {
-  for (int i = 0; i <= static_cast<int>(JointKind::free); ++i)
+  for (int i = 0; i < joint_kinds; ++i)
     if (name == name_of(static_cast<JointKind>(i))) return static_cast<JointKind>(i);
   fail(fmt::format("'{}' is no kind of joint", name));
 }

@@ -34,11 +34,13 @@ void for_each_case(const std::function<void(const Case&)>& f) {
       run("one " + std::string(name_of(kind)), one_joint_spec(kind), base, rng, f);
     }
   }
-  for (int seed = 1; seed <= 100; ++seed) {
+  constexpr int usual = 100;
+  for (int seed = 1; seed <= usual + 10; ++seed) {
     Rng rng(seed);
     RandomOptions options;
     options.links = rng.integer(2, 12);
     options.mimic = seed % 2 == 0 ? 0.5 : 0;
+    if (seed > usual) options.kinds = all_joint_kinds();
     if (seed % 4 == 0)  // more joints that can mimic
       options.kinds = {JointKind::revolute, JointKind::continuous, JointKind::prismatic, JointKind::helical};
     run("tree " + std::to_string(seed), random_spec(rng, options), seed % 3 == 0 ? Base::free : Base::fixed,

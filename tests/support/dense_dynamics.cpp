@@ -6,6 +6,8 @@
 #include <map>
 #include <stdexcept>
 
+#include "articula/model/joint_kinds.hpp"
+
 namespace articula::testing {
 namespace {
 
@@ -160,7 +162,6 @@ JointPose joint_pose(JointKind kind, const Long3& axis, Long pitch, const Long* 
   switch (kind) {
     case JointKind::fixed:
       break;
-    case JointKind::universal:  // two nodes, each a revolute joint
     case JointKind::revolute:
     case JointKind::continuous:
       j.R = turn(axis, coordinate(0));
@@ -188,6 +189,8 @@ JointPose joint_pose(JointKind kind, const Long3& axis, Long pitch, const Long* 
     case JointKind::free:
       j.R = turn(Eigen::Matrix<Long, 4, 1>(q[0], q[1], q[2], q[3]), three(v), three(a));
       j.p = carried(three(q + 4), j.R, three(v + 3), three(a + 3));
+      break;
+    default:  // those of several axes are several nodes
       break;
   }
   return j;
@@ -227,18 +230,25 @@ DenseDynamics::DenseDynamics(const ModelSpec& spec, Base base, const Vec3<double
       node.axis = to_long(joint->axis).normalized();
       node.pitch = joint->pitch;
       node.armature = joint->armature;
-      if (joint->kind == JointKind::universal) {
-        node.name = joint->name + ".cross";
-        node.nv = 1;
+      // Several axes: a node for each, the third perpendicular to the others.
+      const auto hinges = hinges_of(joint->kind);
+      const Long3 second = to_long(joint->second_axis).normalized();
+      const Long3 axes[] = {node.axis, second, node.axis.cross(second)};
+      const auto take_hinge = [&, joint = joint](std::size_t i) {
+        node.kind = hinges[i] == HingeKind::prismatic ? JointKind::prismatic : JointKind::revolute;
+        node.axis = axes[i];
+        node.armature = joint->armature[static_cast<int>(i)];
+      };
+      if (hinges.size() > 1) take_hinge(0);
+      node.nv = nv_of(node.kind);
+      for (std::size_t i = 1; i < hinges.size(); ++i) {
+        node.name = joint->name + (i == 1 ? ".cross" : ".cross2");
         node.body = body_count++;
         nodes_.push_back(node);
         node.inboard = static_cast<int>(nodes_.size()) - 1;
         node.E = Long33::Identity();
         node.l = Long3::Zero();
-        node.axis = to_long(joint->second_axis).normalized();
-        node.armature = joint->armature[1];
-      } else {
-        node.nv = nv_of(joint->kind);
+        take_hinge(i);
       }
       node.name = joint->child;
       if (node.nv > 0) node.body = body_count++;
@@ -282,7 +292,7 @@ void DenseDynamics::number_coordinates(const ModelSpec& spec) {
     if (node.nv == 0 || mimic_of(node.joint)) continue;
     node.q = nq;
     node.v = nv;
-    nq += node.kind == JointKind::universal ? 1 : nq_of(node.kind);
+    nq += nq_of(node.kind);
     nv += node.nv;
   }
   for (Node& node : nodes_) {
@@ -318,7 +328,7 @@ std::vector<DenseDynamics::Motion> DenseDynamics::move(const LongVector& q, cons
     const Node& node = nodes_[n];
     Long x[3][7] = {};
     if (node.nv > 0) {
-      const int count = node.kind == JointKind::universal ? 1 : nq_of(node.kind);
+      const int count = nq_of(node.kind);
       for (int i = 0; i < count; ++i) x[0][i] = node.multiplier * q[node.q + i] + node.offset;
       for (int i = 0; i < node.nv; ++i) x[1][i] = node.multiplier * v[node.v + i];
       for (int i = 0; i < node.nv; ++i) x[2][i] = node.multiplier * a[node.v + i];

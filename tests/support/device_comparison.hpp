@@ -107,6 +107,8 @@ class DeviceComparison {
          {"forward_dynamics", "inverse_dynamics", "mass_matrix", "inverse_mass_matrix", "kinetic_energy",
           "linearized_forward", "linearized_inverse", "perturbed_inverse"})
       if (mine()) compare(*find_algorithm(name), false);
+    for (const Algorithm& algorithm : algorithms())
+      if (algorithm.listed >= 0 && mine()) compare(algorithm, false);
     if (mine()) rollouts(Integrator::rk4);
   }
 

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numbers>
 
+#include "articula/model/joint_kinds.hpp"
 #include "articula/spatial/numbers.hpp"
 
 namespace articula::testing {
@@ -51,6 +52,14 @@ const std::vector<JointKind>& moving_joint_kinds() {
     std::vector<JointKind> moving = all_joint_kinds();
     std::erase_if(moving, [](JointKind kind) { return nv_of(kind) == 0; });
     return moving;
+  }();
+  return kinds;
+}
+const std::vector<JointKind>& usual_joint_kinds() {
+  static const std::vector<JointKind> kinds = [] {
+    std::vector<JointKind> usual = all_joint_kinds();
+    usual.resize(static_cast<std::size_t>(JointKind::free) + 1);
+    return usual;
   }();
   return kinds;
 }
@@ -200,14 +209,12 @@ std::vector<double> random_configuration(Rng& rng, const Model& model) {
     if (joint.mimics >= 0) continue;
     double* const x = q.data() + joint.q_index;
     for (int i = 0; i < joint.nq; ++i) x[i] = rng.uniform(-pi, pi);
-    if (joint.kind == JointKind::prismatic) x[0] = rng.uniform();
-    if (joint.kind == JointKind::cylindrical) x[1] = rng.uniform();
-    if (joint.kind == JointKind::planar) x[1] = rng.uniform(), x[2] = rng.uniform();
-    if (joint.kind == JointKind::spherical || joint.kind == JointKind::free) {
+    if (has_quaternion(joint.kind)) {
       const Quaternion<double> r = rng.quaternion();
       x[0] = r.x, x[1] = r.y, x[2] = r.z, x[3] = r.w;
-      for (int i = 4; i < joint.nq; ++i) x[i] = rng.uniform();
     }
+    for (int i = 0; i < joint.nq; ++i)
+      if (coordinate_unit(joint.kind, i) == "m") x[i] = rng.uniform();
   }
   return q;
 }

@@ -33,6 +33,9 @@ class Rng {
 const std::vector<JointKind>& all_joint_kinds();
 /// The same without fixed.
 const std::vector<JointKind>& moving_joint_kinds();
+/// Those that random models are made of unless options say otherwise. It stays as it is: a longer list would draw other
+/// models in every test.
+const std::vector<JointKind>& usual_joint_kinds();
 
 enum class Branching {
   tree,     // each link on any earlier one
@@ -45,7 +48,7 @@ enum class Branching {
 
 struct RandomOptions {
   int links = 10;  // beside the root link
-  std::vector<JointKind> kinds = all_joint_kinds();
+  std::vector<JointKind> kinds = usual_joint_kinds();
   Branching branching = Branching::any;
   double mimic = 0;         // probability that a joint with one freedom follows an earlier one
   double armature = 0.3;    // probability that a joint has some

@@ -24,7 +24,7 @@ export interface Joint {
   name: string;
   kind: string;
   link: number;
-  axis: [number, number, number];
+  axis?: [number, number, number]; // of kinds that have one
 }
 
 export interface TriangleMesh {

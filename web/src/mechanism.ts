@@ -3,8 +3,6 @@ import * as THREE from "three";
 import type { Mechanism } from "./data";
 import { linkGroups } from "./shapes";
 
-const withoutAxis = new Set(["spherical", "free", "fixed"]);
-
 export class MechanismView {
   readonly group = new THREE.Group();
   readonly links: THREE.Group[];
@@ -57,7 +55,7 @@ export class MechanismView {
     const rod = new THREE.CylinderGeometry(0.0026 * size, 0.0026 * size, 0.24 * size, 10);
     const up = new THREE.Vector3(0, 1, 0);
     for (const joint of this.mechanism.joints) {
-      if (withoutAxis.has(joint.kind)) continue;
+      if (!joint.axis) continue;
       const axis = new THREE.Mesh(rod, this.axisMaterial);
       axis.quaternion.setFromUnitVectors(up, new THREE.Vector3(...joint.axis).normalize());
       axis.renderOrder = 1;
