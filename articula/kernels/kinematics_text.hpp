@@ -19,24 +19,33 @@ struct OriginsAndVelocities {
   const Tree<Real<S>>& tree;
   const S* v;
   const KernelMemory<S>& m;
-  Vec3<S> p{S(0), S(0), S(0)};  // of the body before, like V
-  Spatial<S> V{{S(0), S(0), S(0)}, {S(0), S(0), S(0)}};
+  OneVector<S> p = one_vector(S(0), S(0), S(0));  // of the body before, like w and v
+  OneVector<S> w = p, V_v = p;
 
-  ARTICULA_INLINE void operator()(int k, const Mat3<S>& R, const Vec3<S>& l) {
+  ARTICULA_INLINE void operator()(int k, const Columns<S>& R, const OneVector<S>& l) {
     const BodyIndex& b = tree.index[k];
     if (b.inboard != k - 1) {
-      p = gather<1, Vec3<S>>(m.p + 3 * b.inboard);
-      if constexpr (moving) V = gather<1, Spatial<S>>(m.V + 6 * b.inboard);
+      p = load_vector<S>(m.p + 3 * b.inboard);
+      if constexpr (moving)
+        w = load_vector<S>(m.V + 6 * b.inboard), V_v = load_vector<S>(m.V + 6 * b.inboard + 3);
     }
     p = p + l;
-    scatter<1>(p, m.p + 3 * k);
+    scatter<1>(vec3(p), m.p + 3 * k);
     if constexpr (moving) {
-      V = star(Phi<S>{l}) * V;
-      visit(
-          b.kind, [&](auto j) __attribute__((always_inline)) {
-            V += star_times(HingeMap<decltype(j), S>{R, tree.pitch[k]}, v + b.v);
-          });
-      scatter<1>(V, m.V + 6 * k);
+      V_v = V_v + cross(w, l);
+      if (b.kind == HingeKind::revolute) {
+        w = w + R.z * v[b.v];
+      } else {
+        const Mat3<S> axes = matrix(R);
+        visit(
+            b.kind, [&](auto j) __attribute__((always_inline)) {
+              const Spatial<S> dV = star_times(HingeMap<decltype(j), S>{axes, tree.pitch[k]}, v + b.v);
+              w = w + one_vector(dV.w.x, dV.w.y, dV.w.z);
+              V_v = V_v + one_vector(dV.v.x, dV.v.y, dV.v.z);
+            });
+      }
+      scatter<1>(vec3(w), m.V + 6 * k);
+      scatter<1>(vec3(V_v), m.V + 6 * k + 3);
     }
   }
 };
@@ -49,7 +58,8 @@ ARTICULA_INLINE void origins_and_velocities(const Tree<Real<S>>& tree, const S* 
     begin_at_world(m);
     for (int k = 1; k < tree.slots(); ++k) {
       const S* const xk = slot(m.x, k, int(body::count));
-      more(k, read<Mat3>(xk + s * body::R), read<Vec3>(xk + s * body::l));
+      const auto l = read<Vec3>(xk + s * body::l);
+      more(k, columns(read<Mat3>(xk + s * body::R)), one_vector(l.x, l.y, l.z));
     }
   };
   if (v)
