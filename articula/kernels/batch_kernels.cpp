@@ -80,8 +80,7 @@ struct Batched {
       Tree<P> w;
       w.bodies = t.bodies, w.nq = t.nq, w.nv = t.nv, w.index = t.index, w.has_armature = t.has_armature;
       w.suits_body_axes = t.suits_body_axes, w.steps_inboard = t.steps_inboard;
-      w.v_end = t.v_end, w.angle = t.angle, w.twists = t.twists;
-      w.special = t.special, w.specials = t.specials;
+      w.v_end = t.v_end, w.angle = t.angle;
       w.first_column = t.first_column, w.alone = t.alone, w.alone_count = t.alone_count;
       w.constants = model(t.constants), w.pitch = model(t.pitch);
       w.armature = model(t.armature), w.offset = model(t.offset);
