@@ -84,7 +84,7 @@ FoldedTree<S>::FoldedTree(const Model& model, const Folding& folding, int side) 
   const Tree<S>& whole = model.tree<S>();
   const int slots = static_cast<int>(folding.slot.size()), padded = (slots + block - 1) / block * block;
   constants_.resize(static_cast<std::size_t>(padded) * constant::count);
-  offset_.resize(padded), angle_.resize(padded, -1), twists_.resize(padded / block);
+  offset_.resize(padded), angle_.resize(padded, -1);
   std::vector<int> here(whole.slots());  // the folded model's slot
   for (int k = 0; k < slots; ++k) {
     const int from = folding.slot[k][side];
@@ -117,15 +117,13 @@ FoldedTree<S>::FoldedTree(const Model& model, const Folding& folding, int side) 
       constants_[k / block * (block * constant::count) + k % block + block * i] =
           whole.constants_of(from)[block * i];
     pitch_.push_back(whole.pitch[from]), offset_[k] = whole.offset[from];
-    if (k > 0 && (b.kind != HingeKind::revolute)) special_.push_back(k);
   }
   v_end_.resize(own_v.size());
   tree_.bodies = slots - 1, tree_.nq = static_cast<int>(own_q.size());
   tree_.nv = static_cast<int>(own_v.size());
   tree_.index = index_.data(), tree_.constants = constants_.data(), tree_.pitch = pitch_.data();
   tree_.armature = armature_.data(), tree_.v_end = v_end_.data(), tree_.angle = angle_.data();
-  tree_.offset = offset_.data(), tree_.twists = twists_.data();
-  tree_.special = special_.data(), tree_.specials = static_cast<int>(special_.size());
+  tree_.offset = offset_.data();
 }
 template class FoldedTree<double>;
 template class FoldedTree<float>;

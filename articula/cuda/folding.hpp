@@ -42,8 +42,7 @@ class FoldedTree {
  private:
   std::vector<BodyIndex> index_;
   std::vector<S> constants_, pitch_, armature_, offset_;
-  std::vector<int> v_end_, angle_, special_;
-  std::vector<unsigned char> twists_;
+  std::vector<int> v_end_, angle_;
   Tree<S> tree_;
 };
 

@@ -187,8 +187,6 @@ class Tables {
     integers("int", "tree_v_end", tree_.v_end, tree_.nv);
     integers("int", "tree_angle", tree_.angle, padded_slots);
     numbers("tree_offset", tree_.offset, padded_slots);
-    integers("unsigned char", "tree_twists", tree_.twists, padded_slots / block);
-    integers("int", "tree_special", tree_.special, tree_.specials);
     out_ += fmt::format(
         "inline constexpr Tree<Number> sizes_tree{{.bodies = bodies, .nq = nq, .nv = nv}};\n"
         "ARTICULA_INLINE Tree<Number> model_tree() {{\n  Tree<Number> t;\n  t.bodies = bodies, t.nq = nq, "
@@ -198,10 +196,9 @@ class Tables {
         "  if constexpr (has_mimics) t.source = tree_source, t.multiplier = tree_multiplier;\n"
         "  t.has_armature = {}, t.suits_body_axes = {}, t.steps_inboard = {}, t.v_end = tree_v_end, t.angle "
         "= tree_angle, t.offset = tree_offset;\n"
-        "  t.twists = tree_twists, t.special = tree_special, t.specials = {};\n"
         "  t.gravity = {{Number({}), Number({}), Number({})}};\n  return t;\n}}\n",
-        tree_.has_armature, tree_.suits_body_axes, tree_.steps_inboard, tree_.specials,
-        number(tree_.gravity.x), number(tree_.gravity.y), number(tree_.gravity.z));
+        tree_.has_armature, tree_.suits_body_axes, tree_.steps_inboard, number(tree_.gravity.x),
+        number(tree_.gravity.y), number(tree_.gravity.z));
     const auto follow = [&](const char* name, std::span<const Model::FullVelocity> map) {
       table("Follow", name, map.size(), [&](std::size_t i) {
         return fmt::format("{{{},{},{}}}", map[i].source, number(map[i].multiplier), number(map[i].offset));

@@ -56,8 +56,8 @@ namespace text = counted_text;
 using S = Counted;
 
 NamedMemory<S> named(Bench& b) {
-  // P, a, b and alpha have their own uses elsewhere, and sizes that fit.
-  return {b.d.force, b.d.V, b.m.V, b.d.P_plus, b.m.alpha};
+  // P, a and b have their own uses elsewhere, and sizes that fit.
+  return {b.d.force, b.d.V, b.m.V, b.d.P_plus, b.give(6 * std::size_t(b.tree.slots()))};
 }
 void nothing(Bench&) {}
 

@@ -50,6 +50,7 @@ void Kinematics<S>::move(std::span<const S> q, std::span<const S> v) {
   std::copy_n(this->full_q(q), tree.nq, state_.data());
   const S* const full_v = std::copy_n(this->full_v(v), tree.nv, state_.data() + tree.nq) - tree.nv;
   rotor_energy_ = 0;
+  if (!tree.has_armature) return;
   for (int i = 0; i < tree.nv; ++i) rotor_energy_ += tree.armature[i] * full_v[i] * full_v[i] / 2;
 }
 

@@ -338,7 +338,7 @@ ARTICULA_INLINE S articulate_and_smooth(const Tree<Real<S>>& tree, const S* tau,
 template <class S>
 ARTICULA_INLINE S forward_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* tau,
                                    const S* wrenches, const KernelMemory<S>& m, S* a) {
-  if (!tree.suits_body_axes) return forward_dynamics_in_world_axes(tree, q, v, tau, wrenches, m, a);
+  if (!in_body_axes<S>(tree)) return forward_dynamics_in_world_axes(tree, q, v, tau, wrenches, m, a);
   load_own_bodies<true>(tree, q, v, static_cast<const S*>(nullptr), wrenches, m.x);
   return articulate_and_smooth(tree, tau, m, a);
 }

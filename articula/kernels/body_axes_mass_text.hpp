@@ -182,7 +182,7 @@ ARTICULA_INLINE bool short_walks(const Tree<Real<S>>& tree) {
     return false;  // loops over bodies are unrolled and all in registers; walks would not be
 #endif
   return wide_bodies<S> == 1 ? tree.steps_inboard <= 7 * long(tree.bodies)
-                             : tree.suits_body_axes && tree.steps_inboard <= 6 * long(tree.bodies);
+                             : tree.suits_body_axes && 2 * tree.steps_inboard <= 7 * long(tree.bodies);
 }
 
 /// Full symmetric, row-major, full coordinates.

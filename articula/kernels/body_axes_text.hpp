@@ -323,6 +323,12 @@ __attribute__((noinline)) void load_own_bodies(const Tree<Real<S>>& tree, const 
   if (wrenches) subtract_own_wrenches(tree, wrenches, x);
 }
 
+/// Whether inverse and forward dynamics are made in body axes.
+template <class S>
+ARTICULA_INLINE bool in_body_axes(const Tree<Real<S>>& tree) {
+  return wide_bodies<S> == 1 ? tree.suits_body_axes : tree.turns_little;
+}
+
 // --- inverse dynamics --------------------------------------------------------------------------------
 
 template <class S>
@@ -378,7 +384,7 @@ __attribute__((noinline)) void gather_own_forces(const Tree<Real<S>>& tree, cons
 template <class S>
 ARTICULA_INLINE void inverse_dynamics(const Tree<Real<S>>& tree, const S* q, const S* v, const S* a,
                                       const S* wrenches, const KernelMemory<S>& m, S* tau) {
-  if (tree.suits_body_axes) {
+  if (in_body_axes<S>(tree)) {
     if (v)
       load_own_bodies<true>(tree, q, v, a, wrenches, m.x);
     else

@@ -75,7 +75,9 @@ ARTICULA_INLINE Spatial<S> frame_velocity(const KernelMemory<S>& m, const Placed
 /// d/dt of frame_velocity.
 template <class S>
 ARTICULA_INLINE Spatial<S> frame_acceleration(const KernelMemory<S>& m, const PlacedFrame<S>& f, Axes axes) {
-  const auto V = gather<1, Spatial<S>>(m.V + 6 * f.slot), alpha = gather<1, Spatial<S>>(m.alpha + 6 * f.slot);
+  constexpr int s = stride<S>;
+  const auto V = gather<1, Spatial<S>>(m.V + 6 * f.slot);
+  const auto alpha = gather<s, Spatial<S>>(slot(m.x, f.slot, int(body::count)) + s * body::alpha_w);
   if (axes == Axes::spatial) {
     // V of the point of the body that is at the world's origin: d/dt (v - w x p) = v' - w' x p - w x v
     const Vec3<S> p = origin_of_body(m, f.slot);

@@ -38,8 +38,7 @@ ARTICULA_INLINE decltype(auto) tree_of_packs(const Tree<T>& t) {
     Tree<P> w;
     w.bodies = t.bodies, w.nq = t.nq, w.nv = t.nv, w.index = t.index, w.has_armature = t.has_armature;
     w.suits_body_axes = t.suits_body_axes, w.steps_inboard = t.steps_inboard;
-    w.v_end = t.v_end, w.angle = t.angle, w.twists = t.twists;
-    w.special = t.special, w.specials = t.specials;
+    w.v_end = t.v_end, w.angle = t.angle;
     w.first_column = t.first_column, w.alone = t.alone, w.alone_count = t.alone_count;
     w.constants = lanes(t.constants), w.pitch = lanes(t.pitch);
     w.armature = lanes(t.armature), w.offset = lanes(t.offset);

@@ -84,35 +84,47 @@ template <class S>
 ARTICULA_INLINE void hinges_at_reference(const Tree<Real<S>>& tree, const S* v, const S* a,
                                          const LinearizationMemory<S>& m) {
   constexpr int s = stride<S>;
-  const S O(0);
-  Vec3<S> o{O, O, O};
-  Spatial<S> V{{O, O, O}, {O, O, O}};
-  write(y_of(m, 0) + s * motion::V, V);
-  write(y_of(m, 0) + s * motion::o, o);
+  using Vector = OneVector<S>;
+  const auto read_vector = [](const S* p) __attribute__((always_inline)) {
+    return one_vector(p[0], p[s], p[2 * s]);
+  };
+  const Vector O = one_vector(S(0), S(0), S(0));
+  Vector o = O, V_w = O, V_v = O;
+  const auto keep = [&](int k) __attribute__((always_inline)) {
+    S* const yk = y_of(m, k);
+    write(yk + s * motion::V, Spatial<S>{vec3(V_w), vec3(V_v)});
+    write(yk + s * motion::o, vec3(o));
+  };
+  keep(0);
   for (int k = 1; k < tree.slots(); ++k) {
     const BodyIndex& b = tree.index[k];
     const S* const xk = slot(m.k.x, k, int(body::count));
-    S* const yk = y_of(m, k);
     if (b.inboard != k - 1) {
       const S* const yp = y_of(m, b.inboard);
-      o = read<Vec3>(yp + s * motion::o);
-      V = read<Spatial>(yp + s * motion::V);
+      o = read_vector(yp + s * motion::o);
+      V_w = read_vector(yp + s * motion::V), V_v = read_vector(yp + s * (motion::V + 3));
     }
-    o = b.inboard == 0 ? Vec3<S>{O, O, O} : o + read<Vec3>(xk + s * body::l);
-    const Spatial<S> V_in = V;
-    hinge_columns(
-        tree, k, read<Mat3>(xk + s * body::R),
-        o, [&](int i, const Spatial<S>& Hs) __attribute__((always_inline)) {
-          const int c = b.v + i;
-          S* const at = column_of(m, c);
-          V += Hs * v[c];
-          write(at + s * column::Hs, Hs);
-          write(at + s * column::V, V_in);
-          at[s * column::v] = v[c];
-          at[s * column::a] = a[c];
-        });
-    write(yk + s * motion::V, V);
-    write(yk + s * motion::o, o);
+    o = b.inboard == 0 ? O : o + read_vector(xk + s * body::l);
+    const Spatial<S> V_in{vec3(V_w), vec3(V_v)};
+    const auto put = [&](int c, const Vector& Hs_w, const Vector& Hs_v) __attribute__((always_inline)) {
+      S* const at = column_of(m, c);
+      V_w = V_w + Hs_w * v[c], V_v = V_v + Hs_v * v[c];
+      write(at + s * column::Hs, Spatial<S>{vec3(Hs_w), vec3(Hs_v)});
+      write(at + s * column::V, V_in);
+      at[s * column::v] = v[c];
+      at[s * column::a] = a[c];
+    };
+    if (b.kind == HingeKind::revolute) {
+      const Vector z = one_vector(xk[s * (body::R + 2)], xk[s * (body::R + 5)], xk[s * (body::R + 8)]);
+      put(b.v, z, cross(o, z));
+    } else {
+      hinge_columns(
+          tree, k, read<Mat3>(xk + s * body::R),
+          vec3(o), [&](int i, const Spatial<S>& Hs) __attribute__((always_inline)) {
+            put(b.v + i, one_vector(Hs.w.x, Hs.w.y, Hs.w.z), one_vector(Hs.v.x, Hs.v.y, Hs.v.z));
+          });
+    }
+    keep(k);
   }
 }
 
@@ -301,7 +313,17 @@ ARTICULA_INLINE Spatial<W> result_column(S* at, const Inertia<W>& R, const Ring<
          R * read_wide<Spatial>(at + s * column::Pdd) + cross_force(Hs, f);
 }
 
-/// LIN (3.7), and f(k); with finish, where lanes are states, the columns too.
+/// m.own of a joint of several freedoms on a body: f is of all that it carries.
+template <class S>
+ARTICULA_INLINE void own_forces(const LinearizationMemory<S>& m, int first, int end, const Spatial<S>& f) {
+  constexpr int s = stride<S>;
+  for (int c = first; c < end; ++c) {
+    const auto Hf = cross_force(read<Spatial>(column_of(m, c) + s * column::Hs), f);
+    for (int i = first; i < end; ++i)
+      m.own[6 * i + c - first] = dot(read<Spatial>(column_of(m, i) + s * column::Hs), Hf);
+  }
+}
+/// LIN (3.7), and f(k), where lanes are states; with finish, the columns too.
 template <bool finish, class S, class Touch>
 __attribute__((noinline)) void composites(const Tree<Real<S>>& tree, const LinearizationMemory<S>& m,
                                           Touch& touch) {
@@ -326,19 +348,54 @@ __attribute__((noinline)) void composites(const Tree<Real<S>>& tree, const Linea
         if (b.inboard == 0) write(to + s * column::f, none);  // only what is inboard feels how f turns
       }
     }
-    if (b.inboard != 0 && end > b.v + 1) {
-      for (int c = b.v; c < end; ++c) {
-        const auto Hf = cross_force(read<Spatial>(column_of(m, c) + s * column::Hs), at.f);
-        for (int i = b.v; i < end; ++i)
-          m.own[6 * i + c - b.v] = dot(read<Spatial>(column_of(m, i) + s * column::Hs), Hf);
-      }
-    }
+    if (b.inboard != 0 && end > b.v + 1) own_forces(m, b.v, end, at.f);
     if (b.handover == Handover::first || b.handover == Handover::add) {
       S* const sum = m.side + composite_count * b.inboard;
       if (b.handover == Handover::add) at += read_composite<1>(sum);
       write_composite<1>(at, sum);
     }
     carried = at;
+  }
+}
+/// The same for one state: 27 numbers are too many to be carried in registers, and what body k + 1 hands over is in its
+/// column already.
+template <class S>
+__attribute__((noinline)) void composites_by_columns(const Tree<Real<S>>& tree,
+                                                     const LinearizationMemory<S>& m) {
+  constexpr int s = stride<S>;
+  const S O(0);
+  const auto each = [](auto&& one) __attribute__((always_inline)) {
+#pragma GCC unroll 27
+    for (int i = 0; i < composite_count; ++i) one(i);
+  };
+  for (int k = tree.bodies; k >= 1; --k) {
+    const BodyIndex& b = tree.index[k];
+    const S* const own = y_of(m, k) + s * motion::h;
+    S* const to = column_of(m, b.v) + s * column::h;
+    if (b.has_carry) {
+      const S* const carried = column_of(m, tree.index[k + 1].v) + s * column::h;
+      each([&](int i) __attribute__((always_inline)) { to[s * i] = own[s * i] + carried[s * i]; });
+    } else {
+      each([&](int i) __attribute__((always_inline)) { to[s * i] = own[s * i]; });
+    }
+    if (b.has_sides) {
+      const S* const side = m.side + composite_count * k;
+      each([&](int i) __attribute__((always_inline)) { to[s * i] = to[s * i] + side[i]; });
+    }
+    S* const sum = m.side + composite_count * b.inboard;
+    if (b.handover == Handover::first)
+      each([&](int i) __attribute__((always_inline)) { sum[i] = to[s * i]; });
+    else if (b.handover == Handover::add)
+      each([&](int i) __attribute__((always_inline)) { sum[i] = sum[i] + to[s * i]; });
+    if (b.inboard == 0)  // only what is inboard feels how f turns
+      write(column_of(m, b.v) + s * column::f, Spatial<S>{{O, O, O}, {O, O, O}});
+    const int end = m.index[k].end;
+    for (int c = b.v + 1; c < end; ++c) {
+      S* const copy = column_of(m, c) + s * column::h;
+      each([&](int i) __attribute__((always_inline)) { copy[s * i] = to[s * i]; });
+    }
+    if (b.inboard != 0 && end > b.v + 1)
+      own_forces(m, b.v, end, read<Spatial>(column_of(m, b.v) + s * column::f));
   }
 }
 
@@ -554,7 +611,10 @@ __attribute__((noinline)) void inverse_matrices(const Tree<Real<S>>& tree, const
   constexpr bool lanes_are_states = wide_bodies<S> == 1;
   motion_at_reference(tree, v, a, m, touch);
   wrenches_at_reference(tree, external, m);
-  composites<lanes_are_states && !turning>(tree, m, touch);
+  if constexpr (lanes_are_states)
+    composites<!turning>(tree, m, touch);
+  else
+    composites_by_columns(tree, m);
   if constexpr (turning) turning_composites(tree, external, m);
   if constexpr (turning || !lanes_are_states) result_columns<turning>(tree, m);
   if constexpr (lanes_are_states)

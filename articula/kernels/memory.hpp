@@ -14,7 +14,7 @@ enum : int {
   l = 9,         // Vec3: from the inboard body's origin to this one's (until then: in its axes)
   w = 12,        // Vec3: angular velocity
   o = w,         // Vec3: in algorithms without velocities, O_k from the first origin of its tree
-  alpha_w = 15,  // Vec3, Vec3: alpha = d/dt (w, v_O)
+  alpha_w = 15,  // Vec3, Vec3: alpha = d/dt (w, v_O); in kinematics without gravity
   alpha_v = 18,  //
   J = 21,        // Sym3: inertia about O_k
   mp = 27,       // Vec3: mass times mass centre
@@ -60,7 +60,6 @@ struct KernelMemory {
   S* X = nullptr;       // likewise: R Hs*
   S* p = nullptr;       // per slot: O_k in the world
   S* V = nullptr;       // per slot: (w, v) of O_k
-  S* alpha = nullptr;   // per slot: d/dt V, gravity not included
   S* M = nullptr;       // two matrices of nv x nv
 
   template <class Give>
@@ -82,7 +81,6 @@ struct KernelMemory {
     give(X, 6 * row, needs.composite);
     give(p, 3 * slots, needs.motion);
     give(V, 6 * slots, needs.motion);
-    give(alpha, 6 * slots, needs.motion);
     give(M, 2 * nv * nv, needs.matrices);
   }
 };

@@ -8,6 +8,7 @@
 
 #include "articula/kernels/isa.hpp"
 #include "articula/kernels/memory.hpp"
+#include "articula/spatial/triple.hpp"
 
 namespace articula::ARTICULA_ISA {
 
@@ -112,6 +113,45 @@ ARTICULA_INLINE Mat3<S> turned(const Mat3<S>& R, const Mat3<S>& X, Alignment ali
   const bool parallel = alignment == Alignment::parallel;
   const Vec3<S> b = parallel ? y : z, c = parallel ? z : -y;
   return from_columns(x * X.xx - b * X.xy, x * X.xy + b * X.xx, c);
+}
+
+/// Axes of a body by columns.
+template <class S>
+struct Columns {
+  OneVector<S> x, y, z;
+};
+template <class S>
+ARTICULA_INLINE Mat3<S> matrix(const Columns<S>& R) {
+  return from_columns<S>(vec3(R.x), vec3(R.y), vec3(R.z));
+}
+template <class S>
+ARTICULA_INLINE Columns<S> columns(const Mat3<S>& R) {
+  return {one_vector(R.xx, R.yx, R.zx), one_vector(R.xy, R.yy, R.zy), one_vector(R.xz, R.yz, R.zz)};
+}
+/// (a, b) turned about a x b.
+template <class V, class A>
+ARTICULA_INLINE void turn(V& a, V& b, const A& sine, const A& cosine) {
+  const V turned = a * cosine + b * sine;
+  b = b * cosine - a * sine;
+  a = turned;
+}
+/// R E Rz, by what is known of E.
+template <class C, class S, class V>
+ARTICULA_INLINE void turn_columns(const C* c, Alignment alignment, const SinCos<S>& angle, V& x, V& y, V& z) {
+  if (alignment == Alignment::any) {
+    const auto E = gather<block, Mat3<C>>(c + block * constant::E);
+    const auto times = [&](const auto& a) __attribute__((always_inline)) {
+      return x * a.x + y * a.y + z * a.z;
+    };
+    const V E_x = times(column_x(E)), E_y = times(column_y(E)), E_z = times(column_z(E));
+    x = E_x, y = E_y, z = E_z;
+  } else if (alignment == Alignment::twist) {
+    turn(y, z, c[block * (constant::E + 7)], c[block * (constant::E + 8)]);
+  } else if (alignment == Alignment::perpendicular) {
+    const V was_y = y;
+    y = z, z = -was_y;
+  }
+  turn(x, y, angle.sin, angle.cos);
 }
 
 // --- motions -----------------------------------------------------------------------------------------
@@ -377,17 +417,85 @@ __attribute__((noinline)) void move_other_body(const Tree<Real<S>>& tree, int k,
                                                const S* a, const S* xk, Vec3<S>& l, Moving<S>& at) {
   const BodyIndex& b = tree.index[k];
   const auto* const c = tree.constants_of(k);
-  const SinCos<S> turn = tree.angle[k] < 0 ? SinCos<S>{S(0), S(1)} : SinCos<S>{xk[0], xk[1]};
-  Mat3<S> X = joint_axes<S>(c, b.alignment != Alignment::any, turn);
-  l = joint_origin<S>(c);
+  const SinCos<S> turn = tree.angle[k] < 0 ? SinCos<S>{S(0), S(1)} : SinCos<S>{xk[0], xk[stride<S>]};
+  Mat3<S> X = axes_of_joint<S>(c, b.alignment != Alignment::any, turn);
+  const auto origin = gather<block, Vec3<Real<S>>>(c + block * constant::l);
+  l = {S(origin.x), S(origin.y), S(origin.z)};
   if (b.kind != HingeKind::revolute) place_special(tree, k, q, X, l);
   move_body<level>(tree, k, v, a, X, l, at);
 }
 
+/// Moving with each 3-vector in one register, where they hold one: for one state, whose recursion has nothing else for
+/// the lanes. In world axes all of it but cross products is the same for the three components, and what goes from body
+/// to body is six registers.
+template <class S>
+struct MovingVectors {
+  Columns<S> R;
+  OneVector<S> w, alpha_w, alpha_v;
+};
+template <Upto level, class S>
+ARTICULA_INLINE void read_motion(const S* xk, MovingVectors<S>& at) {
+  constexpr int s = stride<S>;
+  const auto vector = [&](int i) __attribute__((always_inline)) {
+    return one_vector(xk[s * i], xk[s * (i + 1)], xk[s * (i + 2)]);
+  };
+  at.R = columns(read<Mat3>(xk + s * body::R));
+  at.w = vector(body::w);
+  if constexpr (level >= Upto::accelerations)
+    at.alpha_w = vector(body::alpha_w), at.alpha_v = vector(body::alpha_v);
+}
+template <Upto level, class S>
+ARTICULA_INLINE void write_motion(S* xk, const MovingVectors<S>& at) {
+  constexpr int s = stride<S>;
+  write(xk + s * body::R, matrix(at.R));
+  write(xk + s * body::w, vec3(at.w));  // in Upto::positions: body::o
+  if constexpr (level >= Upto::accelerations) {
+    write(xk + s * body::alpha_w, vec3(at.alpha_w));
+    write(xk + s * body::alpha_v, vec3(at.alpha_v));
+  }
+}
+/// See move_body: for a revolute joint.
+template <Upto level, class S>
+ARTICULA_INLINE void move_revolute(const Tree<Real<S>>& tree, int k, const S* v, const S* a,
+                                   const SinCos<S>& angle, OneVector<S>& l, MovingVectors<S>& at) {
+  const BodyIndex& b = tree.index[k];
+  const auto* const c = tree.constants_of(k);
+  Columns<S>& R = at.R;
+  l = R.x * c[block * constant::l] + R.y * c[block * (constant::l + 1)] + R.z * c[block * (constant::l + 2)];
+  turn_columns(c, b.alignment, angle, R.x, R.y, R.z);
+  if constexpr (level == Upto::positions) at.w = b.inboard == 0 ? one_vector(S(0), S(0), S(0)) : at.w + l;
+  if constexpr (level >= Upto::velocities) {
+    const OneVector<S> dw = R.z * v[b.v];
+    if constexpr (level >= Upto::accelerations) {
+      if (b.inboard != 0) {
+        at.alpha_v = at.alpha_v + cross(at.alpha_w, l) + cross(at.w, cross(at.w, l));
+        at.alpha_w = at.alpha_w + cross(at.w, dw);
+      }
+      if (a) at.alpha_w = at.alpha_w + R.z * a[b.v];
+    }
+    at.w = at.w + dw;
+  }
+}
+/// The same for all others.
+template <Upto level, class S>
+__attribute__((noinline)) void move_other_body(const Tree<Real<S>>& tree, int k, const S* q, const S* v,
+                                               const S* a, const S* xk, OneVector<S>& l,
+                                               MovingVectors<S>& at) {
+  Moving<S> one{matrix(at.R), {}, vec3(at.w), vec3(at.alpha_w), vec3(at.alpha_v)};
+  if constexpr (level >= Upto::accelerations) one.A = acceleration_gradient(one.w, one.alpha_w);
+  Vec3<S> to;
+  move_other_body<level>(tree, k, q, v, a, xk, to, one);
+  const auto vector = [](const Vec3<S>& x) __attribute__((always_inline)) {
+    return one_vector(x.x, x.y, x.z);
+  };
+  l = vector(to);
+  at = {columns(one.R), vector(one.w), vector(one.alpha_w), vector(one.alpha_v)};
+}
+
 /// Called after each body's motion is known; does nothing.
 struct NoMore {
-  template <class S>
-  ARTICULA_INLINE void operator()(int, const Mat3<S>&, const Vec3<S>&) const {}
+  template <class S, class V>
+  ARTICULA_INLINE void operator()(int, const Columns<S>&, const V&) const {}
 };
 
 /// One body after the other, all three steps on each: for scalars whose lanes are not bodies. A function of
@@ -418,7 +526,7 @@ __attribute__((noinline)) void sweep_one_by_one(const Tree<Real<S>>& tree, const
       xk[body::R + 2] = at.R.xz, xk[body::R + 5] = at.R.yz, xk[body::R + 8] = at.R.zz;
     }
     Step::moved(tree, k, at, xk);
-    more(k, at.R, l);
+    more(k, columns(at.R), l);
   }
 }
 
@@ -442,51 +550,48 @@ ARTICULA_INLINE void sweep_bodies_outward(const Tree<Real<S>>& tree, const S* q,
     sweep_one_by_one<level, Step, keep_motion>(tree, q, v, a, x, more);
   } else {
     const bool far = tree.bodies > few_bodies;
-    Moving<S> last = world_motion<S>(tree);
-    int special = 0;
+    const S O(0);
+    const auto g = tree.gravity;
+    MovingVectors<S> last{columns(Mat3<S>::identity()), one_vector(O, O, O), one_vector(O, O, O),
+                          one_vector(S(-g.x), S(-g.y), S(-g.z))};
     for (int begin = 0; begin < tree.slots(); begin += together) {
       const int end = begin + together < tree.slots() ? begin + together : tree.slots();
       for (int k = begin; k < end; k += wide) {
-        const auto* c = tree.constants_of(k);
         S* const xk = slot(x, k, int(body::count));
         const int* const index = tree.angle + k;
         const auto angle = lanes_from<S, wide>([&](int j) __attribute__((always_inline)) {
           return index[j] < 0 ? S(0) : q[index[j]];
         });
-        write_wide(xk + s * body::R, joint_axes<S>(c, tree.twists[unsigned(k) / block],
-                                                   sincos(angle + Wide<S>::load(tree.offset + k))));
-        write_wide(xk + s * body::l, joint_origin<S>(c));
-      }
-      for (; special < tree.specials && tree.special[special] < end; ++special) {
-        S* const xk = slot(x, tree.special[special], int(body::count));
-        auto X = read<Mat3>(xk + s * body::R);
-        auto l = read<Vec3>(xk + s * body::l);
-        place_special(tree, tree.special[special], q, X, l);
-        write(xk + s * body::R, X);
-        write(xk + s * body::l, l);
+        const auto turn = sincos(angle + Wide<S>::load(tree.offset + k));
+        turn.sin.store(xk);
+        turn.cos.store(xk + s);
       }
       // Part by part: a copy of the whole would keep g++ from holding it in registers.
-      Moving<S> at{last.R, last.A, last.w, last.alpha_w, last.alpha_v};
-      if (begin == 0) {
-        write(slot(x, 0, int(body::count)) + s * body::R, at.R);
-        write_motion<level>(slot(x, 0, int(body::count)), at);
-      }
+      MovingVectors<S> at{{last.R.x, last.R.y, last.R.z}, last.w, last.alpha_w, last.alpha_v};
+      if (begin == 0) write_motion<level>(slot(x, 0, int(body::count)), at);
       for (int k = begin == 0 ? 1 : begin; k < end; ++k) {
+        const BodyIndex& b = tree.index[k];
         S* const xk = slot(x, k, int(body::count));
-        if (tree.index[k].inboard != k - 1)
-          read_motion<level>(slot(x, tree.index[k].inboard, int(body::count)), at);
-        Vec3<S> l = read<Vec3>(xk + s * body::l);
-        move_body<level>(tree, k, v, a, read<Mat3>(xk + s * body::R), l, at);
-        write(xk + s * body::R, at.R);
-        write(xk + s * body::l, l);
+        if (b.inboard != k - 1) read_motion<level>(slot(x, b.inboard, int(body::count)), at);
+        OneVector<S> l;
+        if (b.kind == HingeKind::revolute) {
+          move_revolute<level>(tree, k, v, a, SinCos<S>{xk[0], xk[s]}, l, at);
+        } else {
+          MovingVectors<S> apart = at;  // a copy: `at` itself must not leave the registers
+          OneVector<S> its_l;
+          move_other_body<level>(tree, k, q, v, a, xk, its_l, apart);
+          l = its_l;
+          at = {{apart.R.x, apart.R.y, apart.R.z}, apart.w, apart.alpha_w, apart.alpha_v};
+        }
         write_motion<level>(xk, at);
+        write(xk + s * body::l, vec3(l));
         more(k, at.R, l);
         if (far && k + bodies_ahead < tree.slots()) {
           fetch_slot(x, k + bodies_ahead, body::count);
           fetch_slot(tree.constants, k + bodies_ahead, constant::count);
         }
       }
-      last.R = at.R, last.A = at.A, last.w = at.w, last.alpha_w = at.alpha_w, last.alpha_v = at.alpha_v;
+      last = {{at.R.x, at.R.y, at.R.z}, at.w, at.alpha_w, at.alpha_v};
       for (int k = begin; k < end; k += wide) Step::placed(tree, k, slot(x, k, int(body::count)));
     }
   }

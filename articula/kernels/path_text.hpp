@@ -3,7 +3,6 @@
 
 #include "articula/kernels/frame_motion.hpp"
 #include "articula/kernels/outward_text.hpp"
-#include "articula/spatial/triple.hpp"
 
 namespace articula::ARTICULA_ISA {
 
@@ -63,14 +62,6 @@ ARTICULA_INLINE Mat3<S> axes_of(const PlacedBody<S>& R) {
   return from_columns<S>(vec3(R.x), vec3(R.y), vec3(R.z));
 }
 
-/// (a, b) turned about a x b.
-template <class V, class A>
-ARTICULA_INLINE void turn(V& a, V& b, const A& sine, const A& cosine) {
-  const V turned = a * cosine + b * sine;
-  b = b * cosine - a * sine;
-  a = turned;
-}
-
 /// The outermost body. Leaves R and l of the path's bodies as move_bodies has them; of a revolute joint's R
 /// only z.
 template <class S>
@@ -103,18 +94,7 @@ ARTICULA_INLINE PlacedBody<S> place_path(const Tree<Real<S>>& tree, const S* q, 
     }
     const V l = times(from_inboard);
     origin = origin + l;
-    // R E Rz, by what is known of E
-    if (b.alignment == Alignment::any) {
-      const auto E = gather<block, Mat3<Real<S>>>(c + block * constant::E);
-      const V E_x = times(column_x(E)), E_y = times(column_y(E)), E_z = times(column_z(E));
-      x = E_x, y = E_y, z = E_z;
-    } else if (b.alignment == Alignment::twist) {
-      turn(y, z, c[block * (constant::E + 7)], c[block * (constant::E + 8)]);
-    } else if (b.alignment == Alignment::perpendicular) {
-      const V was_y = y;
-      y = z, z = -was_y;
-    }
-    turn(x, y, angle.sin, angle.cos);
+    turn_columns(c, b.alignment, angle, x, y, z);
     store(z, to + 8), store(l, to + 12);
   }
   return {x, y, z, origin};

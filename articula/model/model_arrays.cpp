@@ -113,7 +113,8 @@ void put_link_axes(TreeData<R>& out, const std::vector<Body>& bodies) {
 }
 
 /// Tree::suits_body_axes and steps_inboard. What a revolute joint's P costs to turn and to shift, in the time of one
-/// component of l: a turn that is not a quarter takes five; world axes take six more than body axes without these.
+/// component of l: a turn that is not a quarter takes five; world axes take six more than body axes without these, and
+/// two more where there is one state, for whose outward sweeps they have 3-vectors in registers.
 template <class R>
 void choose_sweeps(TreeData<R>& out, int slots) {
   std::vector<long> steps(slots, 0);
@@ -139,6 +140,7 @@ void choose_sweeps(TreeData<R>& out, int slots) {
         massive &&
         out.constants.data()[slot / block * block * constant::count + slot % block + block * constant::m] > 0;
   out.tree.suits_body_axes = massive && cost <= most;
+  out.tree.turns_little = massive && 3 * cost <= most;
 }
 
 }  // namespace
@@ -150,9 +152,7 @@ void Model::Data::fill(TreeData<R>& out) const {
   out.constants = AlignedArray<R>(static_cast<std::size_t>(padded) * constant::count);
   out.pitch.assign(padded, 0);
   out.offset = AlignedArray<R>(padded);
-  out.twists.assign(padded / block, true);
   out.angle.assign(padded, -1);
-  out.special.clear();
   out.armature.clear();
   std::vector<int> last_child(slots, -1);
   int q = 0, v = 0;
@@ -171,9 +171,7 @@ void Model::Data::fill(TreeData<R>& out) const {
     out.pitch[slot] = static_cast<R>(hinge.pitch);
     out.offset.data()[slot] = static_cast<R>(hinge.offset);
     visit(hinge.kind, [&](auto j) {
-      if (!j.quaternion && hinge.alignment == Alignment::any) out.twists[slot / block] = false;
       if (j.angle >= 0) out.angle[slot] = q + j.angle;
-      if (j.quaternion || j.slides) out.special.push_back(slot);
       put_armatures(out, hinge, j.nv);
       q += j.nq;
       v += j.nv;

@@ -16,8 +16,7 @@ struct TreeData {
   AlignedArray<R> constants;
   std::vector<R> pitch, armature, link_axes, multiplier;
   AlignedArray<R> offset;
-  std::vector<unsigned char> twists;
-  std::vector<int> v_end, angle, special, first_column, alone, source;
+  std::vector<int> v_end, angle, first_column, alone, source;
   Tree<R> tree;
 
   void connect() {
@@ -32,9 +31,6 @@ struct TreeData {
     tree.v_end = v_end.data();
     tree.angle = angle.data();
     tree.offset = offset.data();
-    tree.twists = twists.data();
-    tree.special = special.data();
-    tree.specials = static_cast<int>(special.size());
     tree.first_column = first_column.data();
     tree.alone = alone.data();
     tree.alone_count = static_cast<int>(alone.size());

@@ -70,14 +70,12 @@ struct Tree {
   const R* armature = nullptr;       // by velocity
   const R* link_axes = nullptr;      // by slot, 9 each: a link's axes, as files state it, in its body's own
   bool has_armature = false;
-  bool suits_body_axes = false;           // forward dynamics takes less in body axes than in world axes
-  long steps_inboard = 0;                 // joints inboard of a joint, over all joints
-  const int* v_end = nullptr;             // by velocity: BodyIndex::v_end of its joint
-  const int* angle = nullptr;             // by slot, padded to a block: which q turns it about z, -1: none
-  const R* offset = nullptr;              // by slot, padded: added to that angle
-  const unsigned char* twists = nullptr;  // by block: no joint in it has Alignment::any
-  const int* special = nullptr;           // slots whose joint slides or has a quaternion
-  int specials = 0;
+  bool suits_body_axes = false;  // forward dynamics takes less in body axes than in world axes
+  bool turns_little = false;     // and for one state, whose sweeps in world axes are the faster ones
+  long steps_inboard = 0;        // joints inboard of a joint, over all joints
+  const int* v_end = nullptr;    // by velocity: BodyIndex::v_end of its joint
+  const int* angle = nullptr;    // by slot, padded to a block: which q turns it about z, -1: none
+  const R* offset = nullptr;     // by slot, padded: added to that angle
   // The mass matrix' columns: by block, the velocity of its first lane where those of its revolute joints
   // follow lane by lane, else `scattered`; and the slots that such a block does not serve.
   const int* first_column = nullptr;
