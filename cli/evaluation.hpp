@@ -128,6 +128,7 @@ class Evaluation {
         else
           evaluator_.many(values.algorithm, states.size(), c);
       } catch (const SingularError&) {  // those states have NaN, and say more when they are done alone
+      } catch (const NotFiniteError&) {
       }
     }
     return true;

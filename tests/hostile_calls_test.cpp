@@ -4,12 +4,18 @@
 #include <cmath>
 #include <limits>
 
+#include "articula/diagonal/operator_rates.hpp"
 #include "articula/dynamics/forward_dynamics.hpp"
 #include "articula/dynamics/inverse_dynamics.hpp"
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
+#include "articula/loops/closed_chain_inverse.hpp"
+#include "articula/task_space/coordinates.hpp"
+#include "articula/task_space/swept_control.hpp"
+#include "articula/task_space/textbook_task_space.hpp"
 #include "tests/support/cases.hpp"
+#include "tests/support/motions.hpp"
 
 namespace articula::testing {
 namespace {
@@ -177,6 +183,45 @@ TEST(HostileCalls, SingularJointIsNamed) {
   std::vector<float> a(2);
   const std::vector<float> f{0, 0};
   expect_error<SingularError>([&] { forward_dynamics(work, f, f, f, a); }, {"shoulder"});
+}
+
+/// What is not in the list of algorithms: arguments that are not finite are never a singular mechanism.
+TEST(HostileCalls, NotFiniteIsNotSingular) {
+  const Model arm = shipped("arm7");
+  const std::vector<double> zero(7), bent(7, 0.4);
+  std::vector<double> lost = bent, out(7);
+  lost[3] = NAN;
+  int number = 0;
+  const auto refused = [&](auto&& call) {
+    SCOPED_TRACE(number++);
+    expect_error<ArgumentError>(call, {"finite"});
+  };
+
+  SweptControl swept(arm, "flange");
+  const PostureGains posture{.wanted = bent};
+  refused([&] { swept.torques(bent, lost, {}, {}, posture, out); });
+  refused([&] { swept.torques(lost, zero, {}, {}, posture, out); });
+  refused([&] { swept.torques(bent, zero, {.position = {0, NAN, 0}}, {}, posture, out); });
+  refused([&] { swept.torques(bent, zero, {}, {.damping = INFINITY}, posture, out); });
+  refused([&] { swept.torques(bent, zero, {}, {}, {.wanted = lost, .stiffness = 1}, out); });
+
+  const Model two = shipped("double_pendulum");
+  Task task = selected_task(two, two.frames().back().name, {false, false, false, true, false, true});
+  refused([&] { (void)textbook_task_space(two, task, std::vector{NAN, 0.3}, std::vector{0.0, 0.0}); });
+  refused([&] { (void)operator_rates(arm, lost, zero); });
+  refused([&] { (void)EulerAngles().rate({0, NAN, 0, 0, 0, 0}, {{0, 0, 0}, {0, 0, 0}}); });
+
+  const int flange = arm.frame("flange");
+  ConstrainedDynamics closed(arm, {ball("hand", {-1, {}}, {flange, {}})});
+  refused([&] { closed.acceleration(bent, lost, zero, out); });
+  refused([&] { closed.acceleration(bent, zero, lost, out); });
+  std::vector<Spatial<double>> wrenches(arm.body_count(), {{0, 0, 0}, {0, 0, 0}});
+  wrenches[2].v.y = NAN;
+  refused([&] { closed.acceleration(bent, zero, zero, out, wrenches); });
+  ClosedChainInverse inverse(arm, {ball("hand", {-1, {}}, {flange, {}})}, {arm.frame("elbow_link")},
+                             std::vector<bool>(7, true));
+  const Spatial<double> wanted[] = {{{NAN, 0, 0}, {0, 0, 0}}};
+  refused([&] { inverse.compute(bent, zero, wanted, out); });
 }
 
 TEST(HostileCalls, ModelWithoutFreedoms) {

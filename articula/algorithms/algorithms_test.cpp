@@ -1,6 +1,7 @@
 // Everything that the list promises, for every entry: a new algorithm is tested by being entered.
 #include "articula/algorithms/algorithms.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -186,6 +187,44 @@ TEST(Algorithms, WrongArgumentsAreErrorsThatNameThem) {
       if (algorithm.frames == FramesNeeded::one)
         EXPECT_NE(message([&](Call<double>& call, auto&) { call.frames = std::span(&wrong, 1); }), "");
     }
+  }
+}
+
+/// A number that is not finite is the caller's mistake (ArgumentError), never a mechanism that is singular: each argument
+/// in turn, of one state and of many, of which the others are done.
+TEST(Algorithms, NumbersThatAreNotFiniteAreArgumentErrors) {
+  for (const std::uint64_t seed : {3, 4, 8}) {
+    const Model model = model_of(seed, seed == 8 ? 0.4 : 0);
+    Evaluator<> evaluator(model);
+    for (const std::size_t count : {1, 2, 11})
+      for (const Algorithm& algorithm : algorithms())
+        for (const Argument argument : algorithm.uses)
+          for (const double bad : {double(NAN), double(INFINITY)}) {
+            if (model.has_mimics() && !algorithm.mimics) continue;
+            SCOPED_TRACE(
+                fmt::format("{}: {} of {} states is {}", algorithm.name, name_of(argument), count, bad));
+            Arguments given(model, count, seed);
+            auto& x = given.x[static_cast<int>(argument)];
+            std::fill(x.end() - static_cast<long>(size_of(model, argument)), x.end(), bad);
+            const std::vector<int> frames = frames_for(algorithm, model);
+            Results<double> results(model, algorithm, count, frames.size());
+            Call<double> call;
+            call.frames = frames;
+            call.out = results.out;
+            for (int k = 0; k < argument_count; ++k) call.in[k] = given.x[k];
+            try {
+              count == 1 ? evaluator.one(algorithm, call) : evaluator.many(algorithm, count, call);
+            } catch (const NotFiniteError& error) {
+              EXPECT_EQ(error.state, count - 1) << error.what();
+            } catch (const ArgumentError& error) {
+              EXPECT_EQ(count, 1u) << error.what();
+            } catch (const std::exception& error) {
+              ADD_FAILURE() << error.what();
+            }
+            for (const auto& numbers : results.numbers)
+              for (std::size_t i = 0; i < numbers.size() / count * (count - 1); ++i)
+                ASSERT_TRUE(std::isfinite(numbers[i])) << i;
+          }
   }
 }
 

@@ -3,6 +3,8 @@
 #include <optional>
 
 #include "articula/algorithms/algorithms.hpp"
+#include "articula/batch/failed_state.hpp"
+#include "articula/spatial/finite.hpp"
 
 namespace articula {
 
@@ -114,7 +116,13 @@ struct Evaluator<S>::Work {
       }
     });
     const std::size_t first = *std::min_element(failed.begin(), failed.end());
-    if (first < count) throw_singular_state(algorithm.name, first);
+    if (first == count) return;
+    const auto of_first = [&](std::span<const S> x) {
+      return x.subspan(first * (x.size() / count), x.size() / count);
+    };
+    bool finite = are_finite(of_first(call.wrenches));
+    for (const Argument argument : algorithm.uses) finite = finite && are_finite(of_first(call[argument]));
+    throw_failed_state(algorithm.name, first, finite);
   }
 };
 

@@ -7,11 +7,28 @@ namespace articula {
 
 using batching::numbers;
 
+void throw_failed_state(const char* function, std::size_t state, bool finite) {
+  constexpr const char* rest = "its results are NaN, all other states are done";
+  if (!finite)
+    throw NotFiniteError(
+        fmt::format("{}: the arguments of state {} are not finite numbers; {}", function, state, rest),
+        state);
+  throw SingularError(
+      fmt::format("{}: in state {} some joint has nothing to move, or its numbers are not finite; {}",
+                  function, state, rest));
+}
 void throw_singular_state(const char* function, std::size_t state) {
+  throw_failed_state(function, state, true);
+}
+void throw_failed_step(const char* function, std::size_t state, std::size_t step, bool finite) {
+  constexpr const char* rest = "it is NaN from there on, all other states are done";
+  if (!finite)
+    throw NotFiniteError(fmt::format("{}: state {} ends at step {}: its arguments are not finite numbers; {}",
+                                     function, state, step, rest),
+                         state);
   throw SingularError(fmt::format(
-      "{}: in state {} some joint has nothing to move, or its numbers are not finite; its results are NaN, "
-      "all other states are done",
-      function, state));
+      "{}: state {} ends at step {}: some joint has nothing to move, or its numbers are not finite; {}",
+      function, state, step, rest));
 }
 
 template <class S>

@@ -26,6 +26,12 @@ namespace articula {
 /// (AlignedArray, articula/spatial/aligned.hpp), nothing is copied; results must not overlap arguments.
 enum class Layout { rows, columns, tiles };
 
+/// Of many states, the first that failed has arguments that are not finite: its results are NaN, all others are done.
+struct NotFiniteError : ArgumentError {
+  NotFiniteError(const std::string& message, std::size_t number) : ArgumentError(message), state(number) {}
+  std::size_t state;
+};
+
 struct BatchOptions {
   Layout layout = Layout::rows;
   Threads* threads = nullptr;  // the caller's; null: this thread alone
@@ -57,7 +63,7 @@ class Batch {
   /// body; empty: none.
   void inverse_dynamics(In<S> q, In<S> v, In<S> a, Out<S> tau, In<S> wrenches = {});
   /// A state in which some joint has nothing to move gets NaN; when all others are done, SingularError says
-  /// which.
+  /// which, or NotFiniteError where its arguments are to blame.
   void forward_dynamics(In<S> q, In<S> v, In<S> tau, Out<S> a, In<S> wrenches = {});
   void bias_forces(In<S> q, In<S> v, Out<S> tau, In<S> wrenches = {});
   void gravity_forces(In<S> q, Out<S> tau);
@@ -138,7 +144,7 @@ class Batch {
   std::unique_ptr<Data> data_;
 };
 
-/// What a batch says after the last state, where some were singular.
+/// SingularError: what a batch says after the last state, where some have no result.
 [[noreturn]] void throw_singular_state(const char* function, std::size_t state);
 
 extern template class Batch<double>;

@@ -158,8 +158,32 @@ TEST(Batch, InFloat) {
   EXPECT_LT(relative_error(to_double(tau), expected), 1e-5);
 }
 
-/// A link on the axis of its joint, without inertia about it at some angles only.
-TEST(Batch, OneSingularStateDoesNotStopTheOthers) {
+/// A link on the axis of its joint has no inertia about it where the arm is straight; others do not notice.
+TEST(Batch, SingularStatesAreToldFromOnesThatAreNotFinite) {
+  ModelSpec spec;
+  spec.add_link({.name = "base"});
+  spec.add_link({.name = "arm", .mass = {0, {0, 0, 0}, {}}});
+  spec.add_link({.name = "bob", .mass = {1, {1, 0, 0}, {}}});
+  spec.add_joint({.name = "shoulder", .parent = "base", .child = "arm", .axis = {1, 0, 0}});
+  spec.add_joint({.name = "elbow", .parent = "arm", .child = "bob", .axis = {0, 0, 1}});
+  const Model model(spec);
+  for (const std::size_t count : {2, 20}) {
+    const std::size_t which = count - 1;
+    std::vector<double> q(2 * count, 1), v(2 * count), a(2 * count), q_next(q), v_next(v);
+    Batch<> batch(model);
+    q[2 * which] = q[2 * which + 1] = 0;
+    EXPECT_THROW(batch.forward_dynamics(q, v, v, a), SingularError);
+    EXPECT_THROW(batch.step(q, v, v, 1e-3, q_next, v_next), SingularError);
+    auto own_q = q, own_v = v;  // in place: results are no arguments
+    EXPECT_THROW(batch.step(own_q, own_v, v, 1e-3, own_q, own_v), SingularError);
+    q[2 * which] = NAN;
+    EXPECT_THROW(batch.forward_dynamics(q, v, v, a), NotFiniteError);
+    EXPECT_THROW(batch.step(q, v, v, 1e-3, q_next, v_next), NotFiniteError);
+    EXPECT_THROW(batch.step(q, v, {}, 1e-3, q, v), NotFiniteError);
+  }
+}
+
+TEST(Batch, OneStateThatIsNotFiniteDoesNotStopTheOthers) {
   const Model model(make_chain(3));
   Rng rng(4);
   States s(rng, model, 20);
@@ -169,7 +193,8 @@ TEST(Batch, OneSingularStateDoesNotStopTheOthers) {
   try {
     batch.forward_dynamics(s.q, s.v, s.tau, a);
     FAIL();
-  } catch (const SingularError& error) {
+  } catch (const NotFiniteError& error) {
+    EXPECT_EQ(error.state, 13u);
     EXPECT_NE(std::string(error.what()).find("state 13"), std::string::npos) << error.what();
   }
   for (std::size_t i = 0; i < 20; ++i)

@@ -14,6 +14,7 @@
 
 #include "articula/batch/batch.hpp"
 #include "articula/batch/callback.hpp"
+#include "articula/batch/failed_state.hpp"
 #include "articula/batch/mimics.hpp"
 #include "articula/batch/one_state.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
@@ -65,19 +66,6 @@ constexpr int most_velocities_in_lanes = 48;
 constexpr int most_bodies_in_lanes = 2000;
 constexpr std::size_t nothing_failed = std::numeric_limits<std::size_t>::max();
 
-/// Where number i of a state is, in an argument of n numbers per state.
-inline std::size_t place(Layout layout, std::size_t lanes, std::size_t count, std::size_t n,
-                         std::size_t state, std::size_t i) {
-  switch (layout) {
-    case Layout::rows:
-      return state * n + i;
-    case Layout::columns:
-      return i * count + state;
-    default:
-      return (state / lanes * n + i) * lanes + state % lanes;
-  }
-}
-
 /// The tiles of states that a thread begins with.
 struct alignas(64) Share {
   std::atomic<std::size_t> next{0};
@@ -98,7 +86,8 @@ struct Worker {
   CoriolisMemory<S> coriolis;
   S smallest[most_lanes<S>];
   std::size_t first = 0;                // state of the tile at hand
-  std::size_t failed = nothing_failed;  // the first state of its tiles that was singular
+  std::size_t failed = nothing_failed;  // the first state of its tiles that has no result
+  bool finite = true;                   // whether the arguments of that one are
   // One state at a time: where mimic joints take more than filling in, or matrices are large, or states few.
   std::optional<OneState<S>> one;
 
@@ -406,7 +395,7 @@ struct Batch<S>::Data {
       for (int s = 0; s < used; ++s) {
         if (w.smallest[s] > 0) continue;
         all_hold = false;
-        w.failed = std::min(w.failed, first + s);
+        note_failed(w, inputs, count, first + s);
       }
       i = 0;
       for (const Output& output : outputs) {
@@ -541,7 +530,7 @@ struct Batch<S>::Data {
         f(index, in, out);
       } catch (const Error&) {  // singular, or not finite: sizes are checked
         singular = true;
-        w.failed = std::min(w.failed, state);
+        note_failed(w, inputs, count, state);
       }
       i = 0;
       for (const Output& output : outputs) {
@@ -572,15 +561,33 @@ struct Batch<S>::Data {
           fmt::format("{}: {} states, but vary() was given inertias of {}", function, count, varied->count));
     return count;
   }
-  /// After the last state: throws for the first that was singular.
-  void report(const char* function) {
-    std::size_t failed = batching::nothing_failed;
+  bool is_finite(std::span<const S> x, std::size_t count, std::size_t n, std::size_t state, std::size_t first,
+                 std::size_t size) const {
+    return batching::is_finite(x.data(), options.layout, static_cast<std::size_t>(table->lanes), count, n,
+                               state, first, size);
+  }
+  /// Before results are given, which may go where arguments are.
+  void note_failed(Worker& w, const batching::ListOf<Input>& inputs, std::size_t count, std::size_t state) {
+    if (w.failed <= state) return;
+    w.failed = state;
+    w.finite = std::all_of(inputs.begin(), inputs.end(), [&](const Input& input) {
+      return is_finite(input.x, count, input.n, state, 0, input.n);
+    });
+  }
+  /// The first worker's state that failed, or null; forgotten by all.
+  const Worker* first_failed(std::size_t& state) {
+    const Worker* first = nullptr;
+    state = batching::nothing_failed;
     for (Worker& w : workers) {
-      failed = std::min(failed, w.failed);
+      if (w.failed < state) state = w.failed, first = &w;
       w.failed = batching::nothing_failed;
     }
-    if (failed == batching::nothing_failed) return;
-    throw_singular_state(function, failed);
+    return first;
+  }
+  /// After the last state: throws for the first that has no result.
+  void report(const char* function) {
+    std::size_t state;
+    if (const Worker* const w = first_failed(state)) throw_failed_state(function, state, w->finite);
   }
 
   /// An argument as it is, mimic joints not filled in.

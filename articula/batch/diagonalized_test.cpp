@@ -131,7 +131,7 @@ TEST(BatchDiagonalized, Errors) {
   try {
     diagonal.nu_dot(s.q, s.v, s.tau, x);
     FAIL();
-  } catch (const SingularError& error) {
+  } catch (const NotFiniteError& error) {
     EXPECT_NE(std::string(error.what()).find("state 10"), std::string::npos) << error.what();
   }
   for (std::size_t i = 0; i < x.size(); ++i) EXPECT_EQ(std::isnan(x[i]), i / 3 == 10);

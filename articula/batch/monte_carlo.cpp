@@ -148,7 +148,8 @@ void Runs::together(const std::vector<MonteCarloStart>& starts, const std::vecto
     try {
       engine ? engine->rollout(q, v, tau, options, q_path, v_path, fastest_now)
              : batch->rollout(q, v, tau, options, q_path, v_path, fastest_now);
-    } catch (const SingularError&) {  // seen by its numbers
+    } catch (const SingularError&) {   // seen by its numbers
+    } catch (const NotFiniteError&) {  // it ended before
     }
     for (std::size_t i = 0; i < count; ++i) {
       const std::size_t end = (i + 1) * times;

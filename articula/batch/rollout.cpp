@@ -100,6 +100,13 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
         x[d.place(count, all, first + s, from + i)] = std::numeric_limits<S>::quiet_NaN();
   };
 
+  /// What a trajectory was given up to step k, the first that it cannot make.
+  const auto given_finite = [&](std::size_t state, std::size_t k) {
+    const std::size_t all = forces == Forces::each_step ? steps * nv : nv;
+    return (k > 0 || (d.is_finite(q, count, nq, state, 0, nq) && d.is_finite(v, count, nv, state, 0, nv))) &&
+           (forces == Forces::none || d.is_finite(tau, count, all, state, all == nv ? 0 : k * nv, nv));
+  };
+
   struct Motion {
     const D& d;
     const RolloutTable<S>& kernels;
@@ -147,7 +154,8 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
           if (stopped[s] || (w.smallest[s] > 0 && finite[s] == 0)) continue;
           stopped[s] = true;
           --running;
-          if (s < used && first + s < w.failed) w.failed = first + s, w.failed_step = k + 1;
+          if (s < used && first + s < w.failed)
+            w.failed = first + s, w.failed_step = k + 1, w.finite = given_finite(first + s, k);
         }
         for (std::size_t i = 0; !fastest.empty() && i < nv; ++i)
           for (int s = 0; s < lanes; ++s) largest[s] = std::max(largest[s], std::abs(rate[i * lanes + s]));
@@ -168,16 +176,9 @@ void run(D& d, const char* function, In<S> q, In<S> v, In<S> tau, const RolloutO
     give(fastest, 1, 0, 1, first, used, stopped, largest);
   });
 
-  std::size_t failed = batching::nothing_failed, step = 0;
-  for (auto& w : d.workers) {
-    if (w.failed < failed) failed = w.failed, step = w.failed_step;
-    w.failed = batching::nothing_failed;
-  }
-  if (failed != batching::nothing_failed)
-    throw SingularError(fmt::format(
-        "{}: state {} ends at step {}: some joint has nothing to move, or its numbers are not finite; "
-        "it is NaN from there on, all other states are done",
-        function, failed, step));
+  std::size_t state;
+  if (const auto* const w = d.first_failed(state))
+    throw_failed_step(function, state, w->failed_step, w->finite);
 }
 
 }  // namespace

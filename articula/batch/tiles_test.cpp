@@ -188,7 +188,7 @@ TEST(Tiles, AreWhole) {
                ArgumentError);
 }
 
-TEST(Tiles, OfASingularStateAreNaN) {
+TEST(Tiles, OfAStateThatIsNotFiniteAreNaN) {
   const Model model(make_chain(5));
   Batch<> batch(model, {.layout = Layout::tiles});
   const std::size_t lanes = batch.lanes(), nv = model.nv();
@@ -199,7 +199,7 @@ TEST(Tiles, OfASingularStateAreNaN) {
     Tiled a(lanes * nv, off);
     EXPECT_THROW(batch.forward_dynamics(Tiled(s.q, lanes, lanes, off), Tiled(s.v, lanes, lanes, off),
                                         Tiled(s.tau, lanes, lanes, off), a),
-                 SingularError);
+                 NotFiniteError);
     const std::vector<double> got = a.in_rows(lanes, lanes);
     for (std::size_t state = 0; state < lanes; ++state)
       for (std::size_t i = 0; i < nv; ++i) EXPECT_EQ(std::isnan(got[state * nv + i]), state == 1);

@@ -56,7 +56,8 @@ class Batch {
   /// Calls from here on go to this stream.
   void use_stream(Handle stream);
   /// Waits for the calls so far. Throws SingularError that names the first state in which some joint has nothing to
-  /// move: its results are NaN, all others are done. Calls on the host's memory do that themselves.
+  /// move, or whose numbers are not finite: its results are NaN, all others are done. Calls on the host's memory do that
+  /// themselves, with NotFiniteError where arguments are to blame.
   void check();
   /// Compiles and loads now what a call would at its first time; what it takes on the GPU.
   KernelUse prepare(std::string_view algorithm, std::span<const int> frames = {}, bool wrenches = false);

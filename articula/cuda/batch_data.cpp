@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "articula/batch/failed_state.hpp"
+
 namespace articula::cuda {
 
 namespace {
@@ -286,7 +288,7 @@ void Batch<S>::Data::run(const Kernel& k, Arguments<S>& args, Traffic& traffic, 
 }
 
 template <class S>
-void Batch<S>::Data::report() {
+void Batch<S>::Data::report(const Traffic* host, std::size_t count) {
   failed.download(failed_here, options.stream);
   const Kernel* which = nullptr;
   unsigned long long least = nothing_failed;
@@ -299,13 +301,19 @@ void Batch<S>::Data::report() {
   const unsigned long long x = failed_here[which->failed];
   std::fill(failed_here.begin(), failed_here.end(), nothing_failed);
   failed.upload(failed_here, options.stream);
+  // On the device nobody looks at arguments: the sentence of a SingularError says that they may be to blame.
+  bool finite = true;
+  for (int i = 0; host && i < host->inputs; ++i) {
+    const S* const given = host->in[i].x;
+    const std::size_t n = host->in[i].n;
+    const bool overwritten =
+        std::any_of(host->out, host->out + host->outputs, [&](const auto& o) { return o.x == given; });
+    finite =
+        finite && (overwritten || batching::is_finite(given, options.layout, warp, count, n, least, 0, n));
+  }
   if (which->name != "rollout")
-    throw_singular_state((which->for_call.empty() ? which->name : which->for_call).c_str(), least);
-  throw SingularError(
-      fmt::format("rollout: state {} ends at step {}: some joint has nothing to move, or its numbers are not "
-                  "finite; it is NaN from "
-                  "there on, all other states are done",
-                  least, x & ((1ull << step_bits) - 1)));
+    throw_failed_state((which->for_call.empty() ? which->name : which->for_call).c_str(), least, finite);
+  throw_failed_step("rollout", least, x & ((1ull << step_bits) - 1), finite);
 }
 
 template <class S>

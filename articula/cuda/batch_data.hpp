@@ -75,7 +75,8 @@ struct Batch<S>::Data {
   void launch_steps(const Kernel& kernel, const Arguments<S>& args, Handle stream);
   void rollout(const char* function, In<S> q, In<S> v, In<S> tau, const RolloutOptions& options,
                Out<S> q_path, Out<S> v_path, Out<S> fastest);
-  void report();
+  /// host: the arguments of the call that has ended, where they can be read.
+  void report(const Traffic* host = nullptr, std::size_t count = 0);
   std::size_t count_of(const char* function, std::size_t size_of_q) const;
   void require(const char* function, const char* name, std::size_t size, std::size_t count,
                std::size_t n) const;

@@ -115,7 +115,7 @@ void Batch<S>::Data::run_on_host(const Kernel& k, Arguments<S>& args, Traffic& t
     copies.clear();
     throw;
   }
-  report();
+  report(&t, count);
 }
 
 template void Batch<double>::Data::run_on_host(const Kernel&, Arguments<double>&, Traffic&, std::size_t);

@@ -4,6 +4,7 @@
 
 #include "articula/kernels/tables.hpp"
 #include "articula/spatial/dense.hpp"
+#include "articula/spatial/finite.hpp"
 
 namespace articula {
 
@@ -119,6 +120,8 @@ void State::articulate() {
     Matrix Dk = Hk * Pk * star(Hk);
     for (int i = 0; i < N; ++i) Dk(i, i) += t.armature[v + i];
     const dense::Cholesky factor(Dk);
+    if (!are_finite(Dk.numbers()))  // which Eigen takes for positive
+      throw ArgumentError("operator rates: q or v has numbers that are not finite");
     if (!factor.positive())
       throw SingularError(fmt::format("operator rates: D of body {} is not positive", k - 1));
     const Matrix Gk = star(factor.solve(Hk * Pk)), rk = factor.L();

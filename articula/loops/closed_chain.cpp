@@ -8,6 +8,7 @@
 #include "articula/loops/rank_revealing.hpp"
 #include "articula/operators/program.hpp"
 #include "articula/spatial/dense.hpp"
+#include "articula/spatial/finite.hpp"
 #include "articula/spatial/inertia.hpp"
 
 namespace articula {
@@ -328,10 +329,13 @@ void ClosedChain::Text::rccfd3() {
 /// do what a contact does. Where that is singular the form determines neither, although th'' exists. The printed (b.11) has +J M^-1 C in G2, where it must be -J M^-1 C.
 void ClosedChain::Text::coupled() {
   form_omega();
-  if (rank < Omega_all.rows())
+  if (rank < Omega_all.rows()) {
+    if (!are_finite(Omega_all.numbers()))
+      throw ArgumentError("closed chain: the arms' q or the object's pose has numbers that are not finite");
     throw SingularError(
         fmt::format("closed chain: the coupled form (b.14) needs Omega of full rank, {}; it has {}",
                     Omega_all.rows(), rank));
+  }
   int n = 0;
   for (const auto& arm : text) n += arm->T_prime.rows();
   const int w = H_star.columns();

@@ -6,6 +6,7 @@
 
 #include "articula/dynamics/inverse_dynamics.hpp"
 #include "articula/spatial/dense.hpp"
+#include "articula/spatial/finite.hpp"
 #include "articula/spatial/numbers.hpp"
 
 namespace articula {
@@ -26,6 +27,9 @@ std::vector<Constraint> with_tasks(std::vector<Constraint> constraints, const st
   for (std::size_t i = 0; i < frames.size(); ++i)
     constraints.push_back(weld(fmt::format("wanted motion {}", i), {-1, {}}, {frames[i], {}}));
   return constraints;
+}
+void require_finite(bool finite) {
+  if (!finite) throw ArgumentError("closed chain inverse: the arguments are not finite numbers");
 }
 }  // namespace
 
@@ -97,11 +101,13 @@ void ClosedChainInverse::compute(In<double> q, In<double> v, std::span<const Spa
     for (int r = 0; r < 6; ++r) m.targets[rows + 6 * i + r] = numbers_of(wanted[i])[r];
   m.driven.set_targets(m.targets);
   m.driven.acceleration(q, v, m.bias, m.a);
-  if (const double off = m.row_error(q, v); !(off < 1e-6 * (1 + largest(dense::view(m.targets)))))
+  if (const double off = m.row_error(q, v); !(off < 1e-6 * (1 + largest(dense::view(m.targets))))) {
+    require_finite(are_finite(q, v, m.targets));
     throw SingularError(
         fmt::format("closed chain inverse: the mechanism cannot move as wanted here (off by {:.3g}); it is "
                     "singular or has too few joints",
                     off));
+  }
   inverse_dynamics(m.inverse, q, v, m.a, m.forces, options.wrenches);
   // Forces: J* lambda carries what has no motor, the motors the rest.
   const Matrix J_star = star(jacobian_of(m.chain, q));
@@ -122,11 +128,13 @@ Matrix ClosedChainInverse::Memory::shared_forces(const Matrix& J_star, const Inv
   Matrix lambda(rows, 1);
   if (!without.empty() && rows > 0) lambda = least_norm_solution(loose, carried);
   const double missing = largest(loose * lambda - carried);
-  if (!(missing <= 1e-8 * (1 + largest(F))))
+  if (!(missing <= 1e-8 * (1 + largest(F)))) {
+    require_finite(are_finite(forces));
     throw SingularError(
         fmt::format("closed chain inverse: freedoms without a motor would need a force of {:.3g} that the "
                     "constraints cannot give",
                     missing));
+  }
   if (rows > 0 && !options.internal.empty()) {
     const View squeeze = dense::view(options.internal);
     lambda += squeeze;

@@ -10,6 +10,7 @@
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/kernels/tables.hpp"
 #include "articula/model/configuration.hpp"
+#include "articula/spatial/finite.hpp"
 #include "articula/spatial/numbers.hpp"
 
 namespace articula {
@@ -150,10 +151,13 @@ void ConstrainedDynamics::accelerate(In<double> q, In<double> v, In<double> tau,
   spread(lambda_, multipliers_);
   double zero = 0;
   for (const double x : a) zero += 0 * x;
-  if (zero != 0)  // not a number
+  if (zero != 0) {  // not a number
+    if (!are_finite(q, v, tau, targets_) || !are_finite(wrenches))
+      throw ArgumentError("constrained_dynamics: the arguments are not finite numbers");
     throw SingularError(
-        "constrained_dynamics: the arguments are not finite numbers, or a rod's ends or a disc's axis leave "
-        "no direction");
+        "constrained_dynamics: a rod's ends or a disc's axis leave no direction, or the numbers are too "
+        "large");
+  }
 }
 
 Spatial<double> ConstrainedDynamics::force(int constraint) const {

@@ -8,6 +8,7 @@
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/model/configuration.hpp"
 #include "articula/spatial/dense.hpp"
+#include "articula/spatial/finite.hpp"
 #include "articula/spatial/numbers.hpp"
 
 namespace articula {
@@ -148,6 +149,8 @@ std::vector<Constraint> constraints_of(const Model& model, const std::vector<Sce
 
 void fit_positions(ConstrainedDynamics& work, Out<double> q, Out<double> v, const std::string& where,
                    const SceneOptions& options) {
+  if (!are_finite(q, v))
+    throw ArgumentError(fmt::format("{}: q or v has numbers that are not finite", where));
   const ConstraintDrift off = work.drift(q, v);
   const auto name_of = [&](int i) { return work.constraints()[std::size_t(std::max(0, i))].name; };
   if (!(off.position <= options.tolerance) && !options.project)

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <queue>
 #include <set>
@@ -25,6 +26,9 @@ struct Rule {
   std::string name, source;
 };
 void require(const DerivationStep& step, const Derivation& derivation) {
+  if (!std::isfinite(step.residual))
+    throw ArgumentError(fmt::format("{}: at this state the sides of '{}' are not finite numbers",
+                                    derivation.steps[0].expression, step.identity));
   if (!(step.residual <= largest_residual))
     throw SingularError(fmt::format("{}: at this state the sides of '{}' are {:.2g} apart",
                                     derivation.steps[0].expression, step.identity, step.residual));

@@ -125,7 +125,7 @@ void Simulator::acceleration_at(double t, In<double> at, In<double> rate, Out<do
     }
   } catch (const Error&) {
     // A motion that runs away within a step makes the mass matrix infinite: no joint is to blame.
-    if (!all_finite(at)) throw no_longer_finite(std::isfinite(t) ? t : time);
+    if (!all_finite(at) || !all_finite(rate)) throw no_longer_finite(std::isfinite(t) ? t : time);
     throw;
   }
   if (stops_) stops_->hold(at, a);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "articula/spatial/finite.hpp"
 #include "articula/spatial/numbers.hpp"
 
 namespace articula {
@@ -40,10 +41,12 @@ TaskCoordinates::Vector TaskCoordinates::rate(const Vector& y, const Spatial<dou
     int pivot = c;
     for (int r = c + 1; r < 6; ++r)
       if (std::abs(A[6 * r + c]) > std::abs(A[6 * pivot + c])) pivot = r;
-    if (!(std::abs(A[6 * pivot + c]) > 1e-9 * largest))
-      throw SingularError(fmt::format(
-          "task coordinates: at ({}, {}, {}, {}, {}, {}) they have no rates; beta = Pi y' cannot be solved",
-          y[0], y[1], y[2], y[3], y[4], y[5]));
+    if (!(std::abs(A[6 * pivot + c]) > 1e-9 * largest)) {
+      const std::string at = fmt::format("({})", fmt::join(y, ", "));
+      if (!are_finite(y)) throw ArgumentError(fmt::format("task coordinates: {} are not finite numbers", at));
+      throw SingularError(
+          fmt::format("task coordinates: at {} they have no rates; beta = Pi y' cannot be solved", at));
+    }
     for (int k = 0; k < 6; ++k) std::swap(A[6 * c + k], A[6 * pivot + k]);
     std::swap(x[c], x[pivot]);
     for (int r = c + 1; r < 6; ++r) {

@@ -11,6 +11,7 @@
 #undef ARTICULA_ISA
 #define ARTICULA_ISA swept_text  // compiled here alone
 #include "articula/kernels/swept_text.hpp"
+#include "articula/spatial/finite.hpp"
 
 namespace articula {
 
@@ -138,9 +139,15 @@ void SweptControl::torques(In<double> q, In<double> v, const MotionTarget& targe
   if (sweeps != 2) sweep_force(s.tree, s.at.slot, s.m, tau.data());
   double sum = 0;
   for (const double x : tau) sum += x;
-  if (!std::isfinite(sum))
-    throw SingularError(
-        "SweptControl: torques: the results are not finite; q or v is not finite, or too large");
+  if (!std::isfinite(sum)) {
+    const double factors[] = {gains.stiffness,       gains.damping,     gains.turning_stiffness,
+                              gains.turning_damping, posture.stiffness, posture.damping};
+    const Spatial<double> motion[] = {{target.position, {}}, target.velocity, target.acceleration};
+    if (!are_finite(q, v, posture.wanted, factors, std::span(numbers_of(target.rotation), 9)) ||
+        !are_finite(std::span<const Spatial<double>>(motion)))
+      throw ArgumentError("SweptControl: torques: the arguments are not finite numbers");
+    throw SingularError("SweptControl: torques: the results are not finite; q or v is too large");
+  }
   s.last = sweeps;
 }
 

@@ -7,6 +7,7 @@
 
 #include "articula/dynamics/mass_factor.hpp"
 #include "articula/kernels/tables.hpp"
+#include "articula/spatial/finite.hpp"
 #include "articula/task_space/dense_route.hpp"
 
 namespace articula {
@@ -106,9 +107,11 @@ void TaskSpace::state(const char* function, std::span<const double> q, const dou
   double sum = 0;
   for (int i = 0; i < rows_; ++i)
     sum += coriolis_[i] + gravity_[i] + Omega_[static_cast<std::size_t>(i) * rows_ + i];
-  if (!std::isfinite(sum))
-    throw SingularError(
-        fmt::format("{}: the results are not finite; q or v is not finite, or too large", function));
+  if (!std::isfinite(sum)) {
+    if (!are_finite(q) || (v && !are_finite(std::span(v, static_cast<std::size_t>(model_.nv())))))
+      throw ArgumentError(fmt::format("{}: q or v has numbers that are not finite", function));
+    throw SingularError(fmt::format("{}: the results are not finite; q or v is too large", function));
+  }
   updated_ = true;
 }
 

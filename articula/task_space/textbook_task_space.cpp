@@ -6,6 +6,7 @@
 #include "articula/dynamics/kinematics.hpp"
 #include "articula/dynamics/mass_matrix.hpp"
 #include "articula/spatial/dense.hpp"
+#include "articula/spatial/finite.hpp"
 
 namespace articula {
 
@@ -25,9 +26,11 @@ TextbookTaskSpace textbook_task_space(const Model& model, const Task& task, In<d
   kinematics.jacobian(task.frame, numbers);
   const Spatial<double> bias = kinematics.acceleration(task.frame);
   const Matrix J = rows * view(numbers, 6, n), J_dot_v = rows * dense::column(bias);
-  if (const int rank = dense::PivotedQR(J).rank(); rank < n)
+  if (const int rank = dense::PivotedQR(J).rank(); rank < n) {
+    if (!are_finite(q, v)) throw ArgumentError("textbook_task_space: q or v has numbers that are not finite");
     throw SingularError(fmt::format("textbook_task_space: J of frame '{}' has rank {} of {}",
                                     model.frames()[task.frame].name, rank, n));
+  }
   const Matrix J_inverse = dense::LU(J).inverse();
   const auto mass = mass_matrix(model, q);
   const auto b = articula::bias_forces(model, q, v);

@@ -33,7 +33,12 @@ def problems_of(findings: Sequence[tuple[str, str, str]]) -> tuple[Problem, ...]
 
 
 class Error(ValueError):
-    """A call with wrong arguments; the message names the argument, what was given and what was expected."""
+    """A call with wrong arguments; the message names the argument, what was given and what was expected.
+
+    `states`: of many states, those without a result, where arguments of the first are not finite, counted over the
+    leading dimensions; the results of all others are in `out`, where it was given."""
+
+    states: tuple[int, ...] | None = None
 
 
 class ModelError(Error):
@@ -49,11 +54,10 @@ class ModelError(Error):
 class SingularError(Error):
     """The arguments are right, but the result does not exist: a joint without inertia, say.
 
-    `joint`: the name of the joint, where one is to blame. `states`: of many states, those that failed, counted
-    over the leading dimensions; the results of all others are in `out`, where it was given."""
+    `joint`: the name of the joint, where one is to blame. `states`: of many states, those that failed, as Error has
+    it."""
 
     joint: str | None = None
-    states: tuple[int, ...] | None = None
 
     def __init__(self, message: str, reason: str = "", states: Sequence[int] | None = None, joint: str | None = None) -> None:
         super().__init__(f"{message} ({reason})" if reason else message)

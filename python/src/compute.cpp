@@ -65,10 +65,11 @@ std::vector<std::size_t> failed_states(const Prepared<S>& p) {
 
 /// The batch's own message, and the joint that the first such state names when asked alone.
 template <class S>
-void set_singular(ModelObject& m, const Prepared<S>& p, const std::string& message) {
+void set_failed(ModelObject& m, const Prepared<S>& p, const std::string& message, bool finite) {
   const std::vector<std::size_t> states = failed_states(p);
   nanobind::list list;
   for (const std::size_t state : states) list.append(state);
+  if (!finite) return set_error_of_states("Error", message, list);
   std::string reason;
   nanobind::object joint = nanobind::none();
   if (!states.empty()) {
@@ -88,7 +89,8 @@ void set_singular(ModelObject& m, const Prepared<S>& p, const std::string& messa
 
 /// What a batch met outside the interpreter's lock.
 struct Met {
-  std::string singular;
+  std::string failed;  // of some states, with others done
+  bool finite = true;  // the arguments of the first
   std::exception_ptr error;
   bool interrupted = false;
 };
@@ -105,7 +107,9 @@ Met compute_pieces(Evaluator<S>& evaluator, const Prepared<S>& p) {
     try {
       evaluator.many(*p.algorithm, count, piece_of(p, begin, count, out));
     } catch (const SingularError& error) {
-      if (met.singular.empty()) met.singular = error.what();
+      if (met.failed.empty()) met.failed = error.what();
+    } catch (const NotFiniteError& error) {
+      if (met.failed.empty()) met.failed = error.what(), met.finite = false;
     } catch (...) {
       met.error = std::current_exception();
     }
@@ -144,8 +148,8 @@ bool compute_many(ModelObject& m, Prepared<S>& p) {
   pool.push_back({threads, std::move(evaluator)});
   if (met.interrupted) return false;
   if (met.error) std::rethrow_exception(met.error);
-  if (met.singular.empty()) return true;
-  set_singular(m, p, met.singular);
+  if (met.failed.empty()) return true;
+  set_failed(m, p, met.failed, met.finite);
   return false;
 }
 

@@ -63,6 +63,7 @@ struct Trajectories {
     try {
       roll(q, v, now, some, q_some, v_some);
     } catch (const SingularError&) {  // seen by its numbers
+    } catch (const NotFiniteError&) {
     }
     const bool at_a_time = (k + steps) % options.every == 0;
     const std::size_t first = (k + steps) / options.every - kept;
@@ -76,20 +77,29 @@ struct Trajectories {
   }
 };
 
-/// Throws SingularError with the trajectories that came to an end.
-void check_finite(std::span<const double> v_path, std::size_t count) {
+/// Throws SingularError with the trajectories that came to an end, or Error where the first was given numbers that are
+/// not finite.
+void check_finite(std::span<const double> v_path, std::size_t count,
+                  std::initializer_list<std::span<const double>> given) {
   nb::list states;
+  bool finite = true;
   const std::size_t n = count ? v_path.size() / count : 0;
-  for (std::size_t i = 0; i < count; ++i)
-    if (n && !std::isfinite(v_path[(i + 1) * n - 1])) states.append(i);
+  for (std::size_t i = 0; i < count; ++i) {
+    if (n == 0 || std::isfinite(v_path[(i + 1) * n - 1])) continue;
+    for (const std::span<const double> x : given)
+      for (const double number : x.subspan(i * (x.size() / count), x.size() / count))
+        finite = finite && (states.size() > 0 || std::isfinite(number));
+    states.append(i);
+  }
   if (states.size() == 0) return;
-  PyErr_SetObject(
-      error_class("SingularError"),
-      nb::make_tuple(fmt::format("rollout: {} of {} trajectories come to an end, some joint has nothing to "
-                                 "move or their numbers are not finite",
-                                 states.size(), count),
-                     "", states)
-          .ptr());
+  const auto told = [&](const char* why) {
+    return fmt::format("rollout: {} of {} trajectories come to an end, {}", states.size(), count, why);
+  };
+  if (finite)
+    set_error_of_states("SingularError",
+                        told("some joint has nothing to move or their numbers are not finite"), states);
+  else
+    set_error_of_states("Error", told("they were given numbers that are not finite"), states);
   throw nb::python_error();
 }
 
@@ -164,7 +174,7 @@ nb::tuple rollout(nb::handle model, nb::object scene, std::size_t count, nb::han
       }
     }
   }
-  check_finite(v_path.numbers, count);
+  check_finite(v_path.numbers, count, {start, rates, forces});
   return nb::make_tuple(q_path.array, v_path.array);
 }
 

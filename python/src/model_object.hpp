@@ -84,6 +84,8 @@ void translate_exception();
 PyObject* error_class(const char* name);
 /// articula.Error with a message.
 [[noreturn]] void fail(const std::string& message);
+/// An error of that name with the numbers of states that have no result.
+void set_error_of_states(const char* name, const std::string& message, const nanobind::list& states);
 
 void add_algorithms(nanobind::module_& m, nanobind::object model_class);
 void add_models(nanobind::module_& m);

@@ -52,6 +52,11 @@ PyObject* error_class(const char* name) {
   return found == error_classes().end() ? PyExc_ValueError : found->second;
 }
 void fail(const std::string& message) { throw ArgumentError(message); }
+void set_error_of_states(const char* name, const std::string& message, const nb::list& states) {
+  const nb::object error = nb::borrow(error_class(name))(message);
+  error.attr("states") = nb::tuple(states);
+  PyErr_SetObject(error_class(name), error.ptr());
+}
 
 void translate_exception() {
   try {

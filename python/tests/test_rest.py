@@ -272,8 +272,9 @@ def test_rollouts():
     np.testing.assert_array_equal(parts.q, whole.q[..., 999::1000, :])
     bad = np.array(q)
     bad[4] = np.nan
-    with pytest.raises(articula.Error):
+    with pytest.raises(articula.Error, match="not finite") as caught:
         articula.rollout(arm, bad, np.zeros(7), steps=2)
+    assert type(caught.value) is articula.Error and caught.value.states == (4,)
     for wrong in ({"steps": 0}, {"steps": 5, "every": 2}, {"step": np.nan}, {"integrator": "rk45"}, {"threads": "x"}):
         with pytest.raises(articula.Error):
             articula.rollout(arm, q, np.zeros(7), **wrong)
