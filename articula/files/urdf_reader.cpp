@@ -101,14 +101,11 @@ void UrdfReader::read_robot(const XMLElement& robot) {
     error(robot.GetLineNum(), "<robot> has no <link>; add at least one");
 }
 
-/// The multiple of a quarter turn that is written as this angle, to 11 to 15 digits, as 1.57079632679 is; else the
-/// angle. Sweeps in body axes skip turns by quarters, and one that is 5e-12 off is a turn like any other.
+/// The multiple of a quarter turn that an angle is to eleven digits, as 1.57079632679 is; else the angle. Sweeps in body
+/// axes skip turns by quarters, and one that is 5e-12 off is a turn like any other.
 static double as_quarters(double angle) {
   const double quarter = std::numbers::pi / 2, turns = std::nearbyint(angle / quarter);
-  if (turns == 0 || std::abs(angle - turns * quarter) > 1e-9) return angle;
-  for (int digits = 11; digits <= 15; ++digits)
-    if (number_of(fmt::format("{:.{}g}", turns * quarter, digits)) == angle) return turns * quarter;
-  return angle;
+  return turns != 0 && std::abs(angle - turns * quarter) <= 1e-11 ? turns * quarter : angle;
 }
 
 Pose UrdfReader::origin(const XMLElement& parent, const std::string& owner) {
