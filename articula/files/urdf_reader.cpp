@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstring>
 #include <map>
-#include <numbers>
 
 #include "articula/files/settle_mimics.hpp"
 #include "articula/files/urdf.hpp"
@@ -101,13 +100,6 @@ void UrdfReader::read_robot(const XMLElement& robot) {
     error(robot.GetLineNum(), "<robot> has no <link>; add at least one");
 }
 
-/// The multiple of a quarter turn that an angle is to eleven digits, as 1.57079632679 is; else the angle. Sweeps in body
-/// axes skip turns by quarters, and one that is 5e-12 off is a turn like any other.
-static double as_quarters(double angle) {
-  const double quarter = std::numbers::pi / 2, turns = std::nearbyint(angle / quarter);
-  return turns != 0 && std::abs(angle - turns * quarter) <= 1e-11 ? turns * quarter : angle;
-}
-
 Pose UrdfReader::origin(const XMLElement& parent, const std::string& owner) {
   const XMLElement* e = child(parent, "origin", owner);
   if (!e) return {};
@@ -115,7 +107,7 @@ Pose UrdfReader::origin(const XMLElement& parent, const std::string& owner) {
   const V3 rpy = vector(*e, "rpy", owner, {0, 0, 0});
   Pose pose;
   pose.p = vector(*e, "xyz", owner, {0, 0, 0});
-  if (!is_zero(rpy)) pose.R = rotation_from_rpy(as_quarters(rpy.x), as_quarters(rpy.y), as_quarters(rpy.z));
+  if (!is_zero(rpy)) pose.R = rotation_from_rpy(rpy.x, rpy.y, rpy.z);
   return pose;
 }
 

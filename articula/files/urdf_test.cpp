@@ -73,19 +73,6 @@ TEST(UrdfRead, RollPitchYawAreAboutFixedAxes) {
   EXPECT_LT((testing::to_eigen(r.spec.joints[0].placement.R) - expected).norm(), 1e-15);
 }
 
-TEST(UrdfRead, QuarterTurnsWrittenToElevenDigits) {
-  const auto turn = [](const char* roll) {
-    const auto r = parse(with_joint(std::string("<joint name='j' type='revolute'><origin rpy='") + roll +
-                                    " 0 0'/>" + ends + limit + "</joint>"));
-    return r.spec.joints.at(0).placement.R;
-  };
-  EXPECT_EQ(turn("1.57079632679").yz, turn("1.5707963267948966").yz);
-  EXPECT_EQ(turn("1.57079632679").zz, turn("1.5707963267948966").zz);
-  EXPECT_EQ(turn("-3.14159265359").yz, turn("-3.141592653589793").yz);
-  EXPECT_NEAR(turn("1.5707963").zz, 2.68e-8, 1e-10);  // seven digits are an angle
-  EXPECT_NEAR(turn("1e-12").zy, 1e-12, 1e-20);
-}
-
 TEST(UrdfRead, InertiaIsTurnedIntoLinkAxes) {
   const auto r = parse(with_link(R"(<inertial><inertia izz="3" iyy="2" ixx="1" ixy="0.1" ixz="0.2" iyz="0.3"/>
     <mass value="4"/><origin rpy="0.4 0.5 0.6" xyz="7 8 9"/></inertial>)"));
