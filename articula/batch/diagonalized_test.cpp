@@ -18,7 +18,7 @@ std::vector<ManyCall> calls_of(const Model& model) {
                        work->update(s.q);
                        (work.get()->*one)(s.v, out);
                      },
-                     1e-12});
+                     3e-12});  // half of them invert: rounding times the condition of M
   };
   map("rates_to_nu", &D::rates_to_nu, &DiagonalizedDynamics::rates_to_nu);
   map("nu_to_rates", &D::nu_to_rates, &DiagonalizedDynamics::nu_to_rates);
